@@ -31,7 +31,7 @@ use protocol::storages::StorageSettings;
 use serde::{Deserialize, Serialize};
 
 use crate::limits::Limits;
-use crate::proxy::hosts::is_pattern;
+use crate::task_hosts::is_pattern;
 pub use demonstration::Demonstration;
 pub use door::{AcmeConfig, ConnectionsConfig, CorsConfig, TlsConfig};
 pub use notifications::NotificationsConfig;

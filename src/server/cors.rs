@@ -3,8 +3,6 @@
 //! They come with a token. Nothing here says that a browser may send or show what belongs to a
 //! cookie (`Access-Control-Allow-Credentials`), to nobody, named or not: a session is our own pages'.
 
-pub(crate) mod layer;
-
 use axum::http::HeaderValue;
 
 /// Whoever is let in, in the place of origins.
@@ -26,7 +24,7 @@ impl Welcome {
     }
 
     /// What is answered to an origin: itself, or that it does not matter; `None`: it may not.
-    fn answer(&self, origin: &HeaderValue) -> Option<HeaderValue> {
+    pub(crate) fn answer(&self, origin: &HeaderValue) -> Option<HeaderValue> {
         if self.anybody {
             return Some(HeaderValue::from_static(ANYBODY));
         }
@@ -35,7 +33,8 @@ impl Welcome {
         known.then(|| origin.clone())
     }
 
-    fn is_empty(&self) -> bool {
+    /// Whether nobody is welcome.
+    pub(crate) fn is_empty(&self) -> bool {
         self.origins.is_empty()
     }
 }

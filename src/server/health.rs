@@ -15,10 +15,9 @@ use crate::metrics::{KIND, PATH};
 use crate::state::AppState;
 
 mod of_control;
-pub(crate) mod probe;
 
+pub use crate::probe::{Check, Histogram, Labels, Measurement, Probe, Value};
 pub use of_control::OfControl;
-pub use probe::{Check, Histogram, Labels, Measurement, Probe, Value};
 
 /// The process serves.
 pub(crate) async fn healthz() -> &'static str {

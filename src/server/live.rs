@@ -2,8 +2,6 @@
 //! whoever listens; the last ones are remembered, so that a listener who comes back goes on where he
 //! was. Where streams are cut on the way, the same is asked for as JSON.
 
-pub(crate) mod news;
-
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,9 +19,8 @@ use serde::Deserialize;
 
 use crate::auth::{Signed, Still};
 use crate::failure::Failure;
+use crate::news::Newsroom;
 use crate::state::AppState;
-
-use news::Newsroom;
 
 /// How often a quiet stream says that it is alive.
 const HEARTBEAT: Duration = Duration::from_secs(15);

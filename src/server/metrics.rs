@@ -21,7 +21,7 @@ use protocol::state::State;
 use tokio::sync::Mutex;
 
 use crate::auth::system_actor::system_actor;
-use crate::health::probe::{Histogram as Counts, Measurement, Probe, Value};
+use crate::probe::{Histogram as Counts, Measurement, Probe, Value};
 
 /// Where they are read.
 pub(crate) const PATH: &str = "/metrics";

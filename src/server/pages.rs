@@ -7,9 +7,9 @@ use std::sync::{Arc, OnceLock};
 use app::{App, Assets, shell};
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::{Path, Request, State};
 use axum::http::request::Parts;
-use axum::http::{Method, Uri};
+use axum::http::{HeaderMap, Method, Uri};
 use axum::response::{IntoResponse, Redirect, Response};
 use leptos::config::LeptosOptions;
 use leptos::context::{provide_context, use_context};
@@ -81,6 +81,15 @@ where
         Some(file) => file,
         None => nothing(uri, State(options), request).await,
     }
+}
+
+/// `GET /pkg/…`.
+pub(crate) async fn hashed(
+    State(state): State<AppState>,
+    Path(path): Path<String>,
+    headers: HeaderMap,
+) -> Response {
+    site::hashed(&state.site, &path, &headers).await
 }
 
 /// What pages and server functions find in their context.

@@ -39,7 +39,6 @@ mod enter;
 mod forward;
 mod grants;
 mod headers;
-pub(crate) mod hosts;
 mod page;
 mod places;
 mod requests;

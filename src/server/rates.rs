@@ -1,8 +1,6 @@
 //! How often one may ask: each user, and each neighbourhood of addresses for those who are not
 //! signed in. People and scripts do not notice; a loop without end does.
 
-pub(crate) mod layer;
-
 use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;

@@ -8,13 +8,11 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::auth::session_store::Store;
 use crate::failure::Failure;
+use crate::layers::{cors, rates, requests, security};
 use crate::limits::BODY_LIMIT;
 use crate::proxy::{self, Proxy};
 use crate::state::AppState;
-use crate::{
-    aliases, auth, compress, cors, functions, health, metrics, pages, rates, requests, rest,
-    security, site, webhdfs,
-};
+use crate::{aliases, auth, compress, functions, health, metrics, pages, rest, webhdfs};
 
 /// The whole server. Everything that knows its caller is behind the sessions; files and health are
 /// not. Hosts of tasks have nothing in common with all that.
@@ -32,17 +30,17 @@ pub fn router(state: AppState, sessions: Store) -> Router {
     let personal = ours
         .merge(proxy.routes())
         .layer(middleware::from_fn(functions::guard))
-        .layer(middleware::from_fn_with_state(state.clone(), rates::layer::limit))
+        .layer(middleware::from_fn_with_state(state.clone(), rates::limit))
         .layer(Extension(sessions.clone()))
         .layer(middleware::from_fn_with_state(state.clone(), auth::authenticate))
         .layer(auth::session_layer(sessions, https))
-        .layer(middleware::from_fn_with_state(state.clone(), rates::layer::limit_refused))
+        .layer(middleware::from_fn_with_state(state.clone(), rates::limit_refused))
         .layer(middleware::from_fn_with_state(state.clone(), health::metrics_by_token))
-        .layer(middleware::from_fn_with_state(state.clone(), cors::layer::answer));
+        .layer(middleware::from_fn_with_state(state.clone(), cors::answer));
     let portal: Router = personal
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
-        .route("/pkg/{*path}", get(site::hashed::get))
+        .route("/pkg/{*path}", get(pages::hashed))
         .layer(DefaultBodyLimit::max(BODY_LIMIT))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(middleware::from_fn_with_state(state.clone(), security::headers))

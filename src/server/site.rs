@@ -3,7 +3,6 @@
 
 mod files;
 mod forms;
-pub(crate) mod hashed;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -49,6 +48,19 @@ impl Site {
     pub(crate) fn addresses(&self) -> BTreeMap<String, String> {
         let entries = self.manifest.iter();
         entries.map(|(name, path)| (name.clone(), format!("/{path}"))).collect()
+    }
+}
+
+/// A file below `/pkg/`, whose name follows from what is in it: browsers need not ask for it again.
+pub(crate) async fn hashed(site: &Arc<Site>, path: &str, headers: &HeaderMap) -> Response {
+    let path = format!("pkg/{path}");
+    let file = match clean(&path) {
+        Some(path) => pick(site, path, headers).await,
+        None => None,
+    };
+    match file {
+        Some(file) => file.response("public, max-age=31536000, immutable"),
+        None => StatusCode::NOT_FOUND.into_response(),
     }
 }
 

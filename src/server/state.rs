@@ -16,14 +16,14 @@ use crate::auth::origin::OwnOrigin;
 use crate::auth::sign_in_limit::SignInLimit;
 use crate::auth::system_actor::system_actor;
 use crate::cors::Welcome;
-use crate::health::probe::Probe;
 use crate::limits::Limits;
-use crate::live::news::Newsroom;
 use crate::metrics::Metrics;
-use crate::proxy::hosts::TaskHosts;
+use crate::news::Newsroom;
+use crate::probe::Probe;
 use crate::rates::Rates;
 use crate::site::Site;
 use crate::streams::Streams;
+use crate::task_hosts::TaskHosts;
 
 /// The most bytes of a file that is sent, when nothing is said.
 const UPLOAD_LIMIT: u64 = 100_000_000_000;

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use control::{Control, Figures, OwnFailureCounts, Part, PassTimes, PostCounts, SweptCounts};
 
-use super::probe::{Check, Histogram, Labels, Measurement, Probe, Value};
+use crate::probe::{Check, Histogram, Labels, Measurement, Probe, Value};
 
 /// Asks a running control.
 #[derive(Debug)]

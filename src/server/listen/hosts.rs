@@ -16,7 +16,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, Versi
 use axum::response::IntoResponse;
 
 use super::tls::Tls;
-use crate::proxy::hosts::{TaskHosts, without_port};
+use crate::task_hosts::{TaskHosts, without_port};
 
 /// Where browsers take every name for this machine.
 const LOCALHOST: &str = "localhost";

@@ -6,7 +6,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::hosts::guarded;
-use crate::proxy::hosts::{TaskHosts, without_port};
+use crate::task_hosts::{TaskHosts, without_port};
 
 /// The port that an address of https need not name.
 const HTTPS: u16 = 443;

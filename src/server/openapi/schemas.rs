@@ -4,7 +4,7 @@ use schemars::transform::transform_subschemas;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use crate::failure;
+use crate::error_body::Body;
 use crate::rest::doors::operation::Make;
 use crate::rest::doors::{Content, Operation, schema};
 
@@ -75,7 +75,7 @@ impl Schemas {
                 };
             }
         }
-        let schema = schema::<failure::Body<'static>>(&mut self.given);
+        let schema = schema::<Body<'static>>(&mut self.given);
         let about = "It is not done. The code tells programs why, and the message people.";
         let failed = json!({ "description": about, "content": { JSON: { "schema": schema } } });
         responses.insert("default".to_owned(), failed);

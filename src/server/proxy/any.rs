@@ -6,8 +6,8 @@ use percent_encoding::percent_decode_str;
 use proptest::prelude::*;
 
 use super::headers::{self, Ends};
-use super::hosts::TaskHosts;
 use super::requests::{self, Address};
+use crate::task_hosts::TaskHosts;
 
 fn cases(usual: u32) -> u32 {
     std::env::var("BERTH_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(usual)

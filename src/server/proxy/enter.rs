@@ -14,7 +14,6 @@ use tower_sessions::Session;
 use super::forward::{Passage, forward};
 use super::grants::{self, Grant};
 use super::headers::Ends;
-use super::hosts::TaskHosts;
 use super::page::{self, Reason};
 use super::requests::{self, Address};
 use super::tunnel::StillAllowed;
@@ -22,6 +21,7 @@ use super::{Proxy, client_address};
 use crate::auth::sign_in::local_path;
 use crate::auth::{Caller, Still};
 use crate::failure::Failure;
+use crate::task_hosts::TaskHosts;
 
 /// Paths that a task's host has for us. Everything else is the task's.
 const OURS: &str = "/.berth/";

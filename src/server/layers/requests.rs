@@ -9,7 +9,7 @@ use axum::response::Response;
 use rand::RngCore;
 use tracing::Instrument;
 
-use crate::failure;
+use crate::error_body::write_body;
 use crate::state::AppState;
 
 /// The header that carries the id, in both directions.
@@ -33,7 +33,7 @@ pub(crate) async fn observe(
     let span = tracing::info_span!("request", id, %method, path = shown(&path));
 
     let response = async {
-        let response = failure::write_body(next.run(request).await, &path, &id, language);
+        let response = write_body(next.run(request).await, &path, &id, language);
         let elapsed = began.elapsed();
         let status = response.status().as_u16();
         state.metrics.request(&method, &route, status, elapsed);

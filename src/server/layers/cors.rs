@@ -1,4 +1,4 @@
-//! What browsers are told of it.
+//! What browsers are told of who may call: see [`crate::cors`].
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};

@@ -1,4 +1,4 @@
-//! Which requests are counted.
+//! Which requests are counted: see [`crate::rates`].
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
