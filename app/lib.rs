@@ -19,9 +19,12 @@ compile_error!(
 
 mod address;
 mod connect;
+mod document;
 #[cfg(feature = "hydrate")]
 mod early;
 mod failed;
+mod failed_lately;
+mod forms;
 pub mod i18n;
 mod json;
 mod keys;
@@ -43,6 +46,7 @@ mod session;
 #[cfg(feature = "ssr")]
 mod settings;
 mod shell;
+mod template;
 mod time;
 
 #[cfg(not(feature = "ssr"))]

@@ -9,7 +9,7 @@ use protocol::state::State;
 use protocol::time::{Moment, Timestamp};
 
 use crate::edge;
-use crate::server_fns::failed_lately::FailedLately;
+use crate::failed_lately::FailedLately;
 
 /// Where it is remembered up to which of his failed jobs somebody has seen.
 const SEEN_COOKIE: &str = "berth_seen";

@@ -2,9 +2,7 @@
 
 pub(crate) mod audit;
 pub(crate) mod checked;
-pub(crate) mod failed_lately;
 pub(crate) mod files;
-pub(crate) mod forms;
 pub(crate) mod groups;
 pub(crate) mod home;
 pub(crate) mod images;

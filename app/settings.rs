@@ -20,7 +20,7 @@ pub(crate) use self::notifications::wishes;
 pub(crate) use self::storages::storage;
 pub(crate) use self::text::groups;
 use self::text::{invalid, name, number, pairs, words};
-use crate::server_fns::forms::{ClusterForm, GroupForm, NodeForm};
+use crate::forms::{ClusterForm, GroupForm, NodeForm};
 
 /// The most GPUs of a node that are named at once.
 const MOST_GPUS: u32 = 128;

@@ -7,11 +7,12 @@ use protocol::again::renamed;
 use protocol::ids::TemplateName;
 use protocol::time::Timestamp;
 
+use crate::document::instead::edits;
+use crate::document::{Edit, Tree};
 use crate::i18n::Language;
-use crate::pages::submit::document::{Edit, Tree};
-use crate::pages::submit::instead::edits;
 use crate::schema::in_language;
-use crate::server_fns::submit::{Schemas, Template, TemplateWords};
+use crate::server_fns::submit::{Schemas, TemplateWords};
+use crate::template::Template;
 
 const INDEX: &str = include_str!("../public/templates/index.json");
 
@@ -77,12 +78,6 @@ pub(crate) fn changed(text: &str, instead: &Instead) -> String {
     let Ok(tree) = Tree::read(text) else { return text.to_owned() };
     let apply = |text: String, edit: &Edit| edit.apply(&text).unwrap_or(text);
     edits(&tree, instead).iter().fold(text.to_owned(), apply)
-}
-
-/// The schemas of both notations, explained in a language.
-pub(crate) fn schemas(language: Language) -> Schemas {
-    let text = |schema| in_language(schema, language).to_string();
-    Schemas { json: text(protocol::schema::v1()), yaml: text(protocol::schema::v2()) }
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use server_fn::codec::GetUrl;
 
 use crate::Failed;
+use crate::forms::GroupForm;
 use crate::json::Answer;
-use crate::server_fns::forms::GroupForm;
 use crate::server_fns::reads::Reads;
 
 /// A group as administrators see it in a list.

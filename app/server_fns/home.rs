@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use server_fn::codec::GetUrl;
 
 use crate::Failed;
+use crate::failed_lately::FailedLately;
 use crate::json::Answer;
-use crate::server_fns::failed_lately::FailedLately;
 use crate::server_fns::jobs::JobList;
 use crate::server_fns::reads::Reads;
 use crate::server_fns::virtual_clusters::Room;

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use server_fn::codec::GetUrl;
 
 use crate::Failed;
+use crate::forms::NodeForm;
 use crate::json::Answer;
-use crate::server_fns::forms::NodeForm;
 use crate::server_fns::reads::Reads;
 
 /// Some of the nodes, as administrators change them.

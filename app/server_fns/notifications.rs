@@ -1,43 +1,11 @@
 use api::notifications::{NotificationsView, Tested};
 use leptos::prelude::*;
-use protocol::notifications::Tongue;
-use serde::{Deserialize, Serialize};
 use server_fn::codec::GetUrl;
 
 use crate::Failed;
+use crate::forms::WishesForm;
 use crate::json::Answer;
 use crate::server_fns::reads::Reads;
-
-/// What somebody wants to be told, as its form sends it.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub(crate) struct WishesForm {
-    pub(crate) started: bool,
-    pub(crate) succeeded: bool,
-    pub(crate) failed: bool,
-    pub(crate) stopped: bool,
-    pub(crate) retried: bool,
-    pub(crate) preempted: bool,
-    pub(crate) waiting: bool,
-    pub(crate) idle: bool,
-    pub(crate) mail: bool,
-    pub(crate) webhook: String,
-    pub(crate) language: Tongue,
-}
-
-impl WishesForm {
-    /// The names of the form's fields, in the order of all occasions.
-    pub(crate) const FIELDS: [&str; 8] = [
-        "wishes[started]",
-        "wishes[succeeded]",
-        "wishes[failed]",
-        "wishes[stopped]",
-        "wishes[retried]",
-        "wishes[preempted]",
-        "wishes[waiting]",
-        "wishes[idle]",
-    ];
-}
 
 /// What one wants to be told.
 #[server(prefix = "/fn", endpoint = "notifications/get", input = GetUrl, output = Answer, client = Reads)]

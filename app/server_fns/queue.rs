@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use server_fn::codec::GetUrl;
 
 use crate::Failed;
+use crate::forms::{ClusterForm, NodeForm};
 use crate::json::Answer;
-use crate::server_fns::forms::{ClusterForm, NodeForm};
 use crate::server_fns::jobs::JobKeyText;
 use crate::server_fns::reads::Reads;
 

@@ -4,8 +4,8 @@ use protocol::ids::StorageName;
 use server_fn::codec::GetUrl;
 
 use crate::Failed;
+use crate::forms::StorageForm;
 use crate::json::Answer;
-use crate::server_fns::forms::StorageForm;
 use crate::server_fns::reads::Reads;
 
 /// All storages that the reader may use.

@@ -6,12 +6,13 @@ use serde::{Deserialize, Serialize};
 use server_fn::codec::{GetUrl, MultipartData, MultipartFormData};
 
 use crate::Failed;
+use crate::document::Tree;
 use crate::i18n::Language;
 use crate::json::Answer;
-use crate::pages::submit::document::Tree;
 use crate::server_fns::checked::Checked;
 use crate::server_fns::reads::Reads;
 use crate::server_fns::virtual_clusters::Room;
+use crate::template::Template;
 
 /// What the submit page begins with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,22 +67,6 @@ pub(crate) struct Schemas {
     pub(crate) yaml: String,
 }
 
-/// An example of a job file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Template {
-    pub(crate) name: String,
-    pub(crate) file: String,
-    pub(crate) en: TemplateWords,
-    pub(crate) zh: TemplateWords,
-}
-
-/// What a template is called and what it does.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct TemplateWords {
-    pub(crate) title: String,
-    pub(crate) description: String,
-}
-
 /// Opens the submit page: with a text that was refused before, with a clone of a job, with a
 /// template, or with the first template; with a change of it, where one is named.
 #[server(prefix = "/fn", endpoint = "submit/open", input = GetUrl, output = Answer, client = Reads)]
@@ -131,8 +116,10 @@ pub(crate) async fn open_submit(
 /// The schemas that the editor helps with, explained in a language.
 #[server(prefix = "/fn", endpoint = "submit/schemas", input = GetUrl, output = Answer, client = Reads)]
 pub(crate) async fn get_schemas(language: Language) -> Result<Schemas, Failed> {
+    use crate::schema::in_language;
     crate::edge::call()?;
-    Ok(crate::templates::schemas(language))
+    let text = |schema| in_language(schema, language).to_string();
+    Ok(Schemas { json: text(protocol::schema::v1()), yaml: text(protocol::schema::v2()) })
 }
 
 /// A template's text, with a name that is free.

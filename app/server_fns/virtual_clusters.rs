@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use server_fn::codec::GetUrl;
 
 use crate::Failed;
+use crate::forms::ClusterForm;
 use crate::json::Answer;
-use crate::server_fns::forms::ClusterForm;
 use crate::server_fns::reads::Reads;
 
 /// All virtual clusters.

@@ -1,7 +1,7 @@
 use api::Error;
 use protocol::limits::{Limit, Limits};
 
-use crate::server_fns::forms::{ClusterForm, LimitForm};
+use crate::forms::{ClusterForm, LimitForm};
 use crate::settings::text::{invalid, name, number};
 
 /// What each user and each group may have, and who has limits of his own by name.

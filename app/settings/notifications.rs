@@ -1,6 +1,6 @@
 use protocol::notifications::{Occasion, Wishes};
 
-use crate::server_fns::notifications::WishesForm;
+use crate::forms::WishesForm;
 
 /// What somebody wants to be told.
 pub(crate) fn wishes(form: WishesForm) -> Wishes {

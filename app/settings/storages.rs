@@ -1,7 +1,7 @@
 use api::Error;
 use protocol::storages::{NfsExport, Password, SmbShare, StorageSettings, StorageSource};
 
-use crate::server_fns::forms::StorageForm;
+use crate::forms::StorageForm;
 use crate::settings::text::{groups, invalid, name, words};
 
 /// A storage's settings.

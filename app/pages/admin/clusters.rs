@@ -14,6 +14,7 @@ use web_sys::{FormData, HtmlFormElement};
 use super::remove::Remove;
 use crate::Failed;
 use crate::address::encode;
+use crate::forms::ClusterForm;
 use crate::i18n::{Reader, text, told, tr};
 use crate::live::Live;
 use crate::number::{gpus_text, shapes_text};
@@ -28,7 +29,6 @@ use crate::parts::send_form::SendForm;
 use crate::parts::table::DataTable;
 use crate::reading::reading;
 use crate::sending::Sending;
-use crate::server_fns::forms::ClusterForm;
 use crate::server_fns::queue::effect_of_cluster;
 use crate::server_fns::virtual_clusters::{
     RemoveCluster, SaveCluster, SetStopped, list_clusters, promises, save_cluster,

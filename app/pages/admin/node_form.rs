@@ -4,6 +4,7 @@ use leptos_router::hooks::use_query_map;
 use protocol::cluster::GpuRuntime;
 use protocol::ids::NodeName;
 
+use crate::forms::NodeForm;
 use crate::i18n::{text, told, tr};
 use crate::parts::ask::{Asker, sent};
 use crate::parts::choice_field::{ChoiceField, Choices};
@@ -13,7 +14,6 @@ use crate::parts::loaded::Loaded;
 use crate::parts::send_form::SendForm;
 use crate::reading::reading;
 use crate::sending::Sending;
-use crate::server_fns::forms::NodeForm;
 use crate::server_fns::nodes::{SaveNode, form_of_node, save_node};
 use crate::server_fns::queue::effect_of_node;
 

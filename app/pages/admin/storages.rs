@@ -4,6 +4,7 @@ use leptos_router::hooks::use_query_map;
 
 use super::remove::Remove;
 use crate::address::encode;
+use crate::forms::{StorageForm, place};
 use crate::i18n::{text, text_of, told, tr};
 use crate::parts::empty_state::EmptyState;
 use crate::parts::field::Field;
@@ -14,7 +15,6 @@ use crate::parts::send_form::SendForm;
 use crate::parts::table::DataTable;
 use crate::reading::reading;
 use crate::sending::Sending;
-use crate::server_fns::forms::{StorageForm, place};
 use crate::server_fns::storages::{RemoveStorage, SaveStorage, list_storages};
 
 /// All storages, and a form that adds one or changes the one that the address names.

@@ -3,13 +3,13 @@ use api::metrics::IdleJob;
 use leptos::prelude::*;
 use protocol::ids::NodeName;
 
+use crate::failed_lately::FailedLately;
 use crate::i18n::{Texts, told, tr};
 use crate::pages::home::Home;
 use crate::parts::loaded::Loaded;
 use crate::parts::relative_time::RelativeTime;
 use crate::parts::send_form::SendForm;
 use crate::sending::Sending;
-use crate::server_fns::failed_lately::FailedLately;
 use crate::server_fns::home::HomeView;
 use crate::{address, time};
 

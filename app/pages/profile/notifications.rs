@@ -2,6 +2,7 @@ use api::notifications::{NotificationsView, TestResult, Tested};
 use leptos::prelude::*;
 use protocol::notifications::Occasion;
 
+use crate::forms::WishesForm;
 use crate::i18n::{Reader, text, told, tr};
 use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
@@ -9,9 +10,7 @@ use crate::parts::loaded::Loaded;
 use crate::parts::send_form::SendForm;
 use crate::reading::reading;
 use crate::sending::Sending;
-use crate::server_fns::notifications::{
-    SetNotifications, TestNotifications, WishesForm, get_notifications,
-};
+use crate::server_fns::notifications::{SetNotifications, TestNotifications, get_notifications};
 use crate::session::Session;
 
 /// What one wants to be told of one's jobs, and how.

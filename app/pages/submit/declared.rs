@@ -12,7 +12,7 @@ use protocol::document::join;
 use protocol::fields::{JobField, Notation};
 use protocol::secrets::MASK;
 
-use crate::pages::submit::document::{Edit, Role, Tree, free_name};
+use crate::document::{Edit, Role, Tree, free_name};
 
 /// Where parameters stand.
 pub(super) const PARAMETERS: &str = "parameters";

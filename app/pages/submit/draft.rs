@@ -9,8 +9,8 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 use protocol::time::Timestamp;
 
+use crate::document::Edit;
 use crate::edge;
-use crate::pages::submit::document::Edit;
 use crate::pages::submit::draft::record::{Draft, Offer, Unmade};
 use crate::pages::submit::draft::store::Store;
 use crate::session::Session;

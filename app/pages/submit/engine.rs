@@ -5,8 +5,8 @@
 use leptos::prelude::*;
 use protocol::problem::Problem;
 
+use crate::document::{Edit, Tree};
 use crate::json::from_json;
-use crate::pages::submit::document::{Edit, Tree};
 use crate::pages::submit::draft::record::{Draft, Unmade};
 
 /// What reads and changes the text.

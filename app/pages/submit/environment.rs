@@ -1,9 +1,9 @@
 use leptos::prelude::*;
 use protocol::document::join;
 
+use crate::document::{Edit, Tree};
 use crate::i18n::{text_of, tr};
 use crate::pages::submit::bounded::Bounded;
-use crate::pages::submit::document::{Edit, Tree};
 use crate::pages::submit::field::TextField;
 use crate::pages::submit::state::Editing;
 

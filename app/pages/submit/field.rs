@@ -1,9 +1,9 @@
 use leptos::prelude::*;
 use protocol::problem::Problem;
 
+use crate::document::Edit;
 use crate::i18n::words_submit::Fields;
 use crate::i18n::{Texts, told};
-use crate::pages::submit::document::Edit;
 use crate::pages::submit::state::{Editing, field_id};
 use crate::parts::text_area::TextArea;
 

@@ -3,8 +3,8 @@ use api::queue::{Explanation, Instead};
 use leptos::prelude::*;
 use protocol::wait::WaitReason;
 
+use crate::document::instead::edits;
 use crate::i18n::{told, tr};
-use crate::pages::submit::instead::edits;
 use crate::pages::submit::state::Editing;
 use crate::part::MakeView;
 use crate::parts::alternatives::Alternatives;

@@ -1,8 +1,8 @@
 use leptos::prelude::*;
 
+use crate::document::{Edit, Port, Role};
 use crate::i18n::{text_of, tr};
 use crate::pages::submit::bounded::Bounded;
-use crate::pages::submit::document::{Edit, Port, Role};
 use crate::pages::submit::field::{FieldProblems, Kind, TextField};
 use crate::pages::submit::state::Editing;
 

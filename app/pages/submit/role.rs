@@ -1,10 +1,10 @@
 use leptos::prelude::*;
 use protocol::fields::{Notation, RoleField};
 
+use crate::document::{Edit, Role};
 use crate::i18n::words_submit::RoleSummary;
 use crate::i18n::{told, tr};
 use crate::pages::submit::bounded::Bounded;
-use crate::pages::submit::document::{Edit, Role};
 use crate::pages::submit::field::{Kind, TextField, Word};
 use crate::pages::submit::images;
 use crate::pages::submit::ports::Ports;

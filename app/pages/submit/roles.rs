@@ -9,7 +9,7 @@ use crate::pages::submit::state::Editing;
 #[component]
 pub(crate) fn Roles() -> impl IntoView {
     let editing = Editing::get();
-    let roles = Memo::new(move |_| editing.read(crate::pages::submit::document::Tree::roles));
+    let roles = Memo::new(move |_| editing.read(crate::document::Tree::roles));
     // A list item keeps its fields while its name is typed: the path alone is the key.
     let paths = Memo::new(move |_| {
         let roles = roles.read();

@@ -1,8 +1,8 @@
 use leptos::prelude::*;
 use serde_json::Value as Json;
 
+use crate::document::Edit;
 use crate::i18n::told;
-use crate::pages::submit::document::Edit;
 use crate::pages::submit::field::{FieldProblems, Word, is_wrong};
 use crate::pages::submit::state::{Editing, field_id};
 

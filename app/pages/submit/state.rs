@@ -8,8 +8,8 @@ use wasm_bindgen::JsCast;
 
 use crate::Failed;
 use crate::address::encode;
+use crate::document::{Edit, Tree};
 use crate::i18n::{Reader, worded};
-use crate::pages::submit::document::{Edit, Tree};
 use crate::pages::submit::draft::Drafts;
 use crate::pages::submit::draft::record::Draft;
 use crate::pages::submit::engine::{Engine, submit_engine};

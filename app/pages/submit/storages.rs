@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 use serde_json::Value as Json;
 
+use crate::document::{Edit, Tree};
 use crate::i18n::{told, tr};
-use crate::pages::submit::document::{Edit, Tree};
 use crate::pages::submit::field::FieldProblems;
 use crate::pages::submit::state::{Editing, field_id};
 use crate::server_fns::submit::Offered;

@@ -4,8 +4,9 @@ use leptos::task::spawn_local;
 use crate::address;
 use crate::i18n::Language;
 use crate::pages::submit::state::{Editing, Notice};
-use crate::server_fns::submit::{Template, TemplateWords, open_template};
+use crate::server_fns::submit::open_template;
 use crate::session::Session;
+use crate::template::{Template, TemplateWords};
 
 /// An example in the menu. Choosing it replaces the text, which can be undone.
 #[component]

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use crate::i18n::tr;
 use crate::pages::submit::menu::{Items, submit_templates};
 use crate::part::opened;
-use crate::server_fns::submit::Template;
+use crate::template::Template;
 
 /// The menu of examples. What is in it comes when it is opened.
 #[component]

@@ -2,13 +2,13 @@ use leptos::prelude::*;
 use protocol::fields::JobField;
 use protocol::secrets::MASK;
 
+use crate::document::{Edit, Tree};
 use crate::i18n::{text_of, told};
 use crate::pages::submit::bounded::Bounded;
 use crate::pages::submit::declared::row::{NameField, NamedWord, RemoveRow, ValueField};
 use crate::pages::submit::declared::{
     self, Held, Named, add_named, named, rename, typed_parameter,
 };
-use crate::pages::submit::document::{Edit, Tree};
 use crate::pages::submit::field::Word;
 use crate::pages::submit::state::Editing;
 

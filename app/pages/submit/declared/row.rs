@@ -1,8 +1,8 @@
 use leptos::prelude::*;
 
+use crate::document::Edit;
 use crate::i18n::words_submit::Fields;
 use crate::i18n::{text_of, told};
-use crate::pages::submit::document::Edit;
 use crate::pages::submit::field::{FieldProblems, Word, is_wrong};
 use crate::pages::submit::state::{Editing, field_id};
 

@@ -1,9 +1,9 @@
 use leptos::prelude::*;
 
+use crate::document::{Role, Tree};
 use crate::i18n::text_of;
 use crate::pages::submit::bounded::Bounded;
 use crate::pages::submit::declared::{TYPES, names_of};
-use crate::pages::submit::document::{Role, Tree};
 use crate::pages::submit::field::Word;
 use crate::pages::submit::select::{Choice, SelectField};
 use crate::pages::submit::state::Editing;

@@ -3,7 +3,7 @@
 use protocol::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::pages::submit::document::Edit;
+use crate::document::Edit;
 
 /// A text and when it was last changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 use api::queue::Instead;
 use protocol::fields::{JobField, RoleField};
 
-use crate::pages::submit::document::{Edit, Role, Tree};
+use crate::document::{Edit, Role, Tree};
 
 /// The changes of the text.
 pub(crate) fn edits(tree: &Tree, instead: &Instead) -> Vec<Edit> {

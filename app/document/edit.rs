@@ -3,8 +3,8 @@ use protocol::problem::Problem;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use crate::document::steps::steps;
 use crate::json::from_json;
-use crate::pages::submit::document::steps::steps;
 
 /// A change of the text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -5,9 +5,9 @@ use protocol::edit::Step;
 use protocol::fields::Notation;
 use serde_json::Value as Json;
 
-use crate::pages::submit::document::edit::Edit;
-use crate::pages::submit::document::steps::steps;
-use crate::pages::submit::document::{Port, Role, Tree};
+use crate::document::edit::Edit;
+use crate::document::steps::steps;
+use crate::document::{Port, Role, Tree};
 
 impl Tree {
     /// Adds a task role under a name that no other has. Each key is an edit of its own, so that

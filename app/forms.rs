@@ -1,10 +1,11 @@
-//! What administrators write, as its forms send it: texts, to be read by `settings`.
+//! What people set, as its forms send it: texts for the most part, to be read by `settings`.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use api::storages::StorageView;
 use protocol::cluster::{GpuRuntime, NodeNetwork, NodeSettings};
+use protocol::notifications::Tongue;
 use protocol::storages::{NfsExport, SmbShare, StorageSource};
 use serde::{Deserialize, Serialize};
 
@@ -180,4 +181,35 @@ impl From<&StorageView> for StorageForm {
             groups: groups.join(", "),
         }
     }
+}
+
+/// What somebody wants to be told, as its form sends it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct WishesForm {
+    pub(crate) started: bool,
+    pub(crate) succeeded: bool,
+    pub(crate) failed: bool,
+    pub(crate) stopped: bool,
+    pub(crate) retried: bool,
+    pub(crate) preempted: bool,
+    pub(crate) waiting: bool,
+    pub(crate) idle: bool,
+    pub(crate) mail: bool,
+    pub(crate) webhook: String,
+    pub(crate) language: Tongue,
+}
+
+impl WishesForm {
+    /// The names of the form's fields, in the order of all occasions.
+    pub(crate) const FIELDS: [&str; 8] = [
+        "wishes[started]",
+        "wishes[succeeded]",
+        "wishes[failed]",
+        "wishes[stopped]",
+        "wishes[retried]",
+        "wishes[preempted]",
+        "wishes[waiting]",
+        "wishes[idle]",
+    ];
 }

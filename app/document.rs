@@ -3,6 +3,8 @@
 
 mod edit;
 mod growth;
+pub(crate) mod instead;
+mod shown;
 mod steps;
 #[cfg(test)]
 mod tests;
@@ -15,8 +17,8 @@ use protocol::fields::{HIVED, JobField, Notation, RoleField};
 use protocol::problem::Problem;
 use serde::{Deserialize, Serialize};
 
+use self::shown::Shown;
 use self::steps::steps;
-use crate::pages::submit::shown::Shown;
 
 /// What a text says, if it could be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
