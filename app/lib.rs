@@ -27,7 +27,6 @@ mod failed_lately;
 mod forms;
 pub mod i18n;
 mod json;
-mod keys;
 mod live;
 mod markup;
 mod number;

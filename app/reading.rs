@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::Failed;
+use crate::failed::Failed;
 use crate::json::Json;
 
 /// Something that is read.

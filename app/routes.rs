@@ -5,7 +5,6 @@ use leptos_router::components::{Route, Router, Routes};
 use leptos_router::{SsrMode, path};
 
 use crate::edge;
-use crate::keys;
 use crate::live::Live;
 use crate::opening::Theme;
 use crate::pages::clusters::ClustersPage;
@@ -24,6 +23,7 @@ use crate::part::{MakeView, Page};
 use crate::parts::clock::Clock;
 use crate::parts::finder::Finder;
 use crate::parts::frame::Frame;
+use crate::parts::keys;
 use crate::parts::quarantine::fetch_quarantine;
 use crate::scroll;
 use crate::session::Session;

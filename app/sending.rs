@@ -15,7 +15,7 @@ use server_fn::response::ClientRes;
 use server_fn::response::browser::BrowserResponse;
 use server_fn::{Bytes, ContentType, Decodes, ServerFn};
 
-use crate::Failed;
+use crate::failed::Failed;
 use crate::json::Json;
 
 /// Where forms of one server function are sent to, and what it answered last.

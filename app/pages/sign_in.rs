@@ -6,6 +6,7 @@ use crate::address::encode;
 use crate::i18n::{Texts, text, told, tr};
 use crate::parts::field::Field;
 use crate::parts::page_header::PageHeader;
+use crate::parts::sign_in_words::words;
 use crate::session::Session;
 
 /// Signing in: a plain form, so that it works without JavaScript.
@@ -146,19 +147,6 @@ fn Already() -> impl IntoView {
     name.map(|name| {
         view! { <p class="notice notice--good">{told(move |t| (t.sign_in.already)(&name))}</p> }
     })
-}
-
-/// What went wrong, by the server's word for it.
-pub(crate) fn words(texts: &'static Texts, code: &str) -> &'static str {
-    match code {
-        "IncorrectPasswordError" | "InvalidParametersError" => texts.sign_in.wrong,
-        "TooManyRequestsError" => texts.sign_in.limited,
-        "UnauthorizedUserError" => texts.sign_in.ended,
-        "ForbiddenUserError" => texts.accounts.for_administrators,
-        "ConflictUserError" => texts.accounts.taken,
-        "TemporaryPasswordError" => texts.sign_in.temporary,
-        _unforeseen => texts.sign_in.unavailable,
-    }
 }
 
 /// What went wrong where a new password is asked for, too.

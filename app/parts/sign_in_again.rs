@@ -12,10 +12,10 @@ use web_sys::{HtmlInputElement, RequestInit, Response};
 
 use crate::i18n::{text, told, tr};
 use crate::json::from_json;
-use crate::pages::sign_in;
 use crate::part::opened;
 use crate::parts::confirm::Opener;
 use crate::parts::field::Field;
+use crate::parts::sign_in_words::words;
 use crate::session::Session;
 
 /// The field of the password.
@@ -220,7 +220,7 @@ fn PasswordForm(again: SignInAgain) -> impl IntoView {
     let of_field = user.clone();
     let refused = move || {
         again.refused.get().map(|code| {
-            view! { <p class="notice" role="alert">{told(move |t| sign_in::words(t, &code))}</p> }
+            view! { <p class="notice" role="alert">{told(move |t| words(t, &code))}</p> }
         })
     };
     view! {

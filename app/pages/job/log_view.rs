@@ -3,7 +3,6 @@ use leptos::ev;
 use leptos::prelude::*;
 
 use crate::i18n::{Reader, Texts, tr};
-use crate::keys;
 use crate::pages::job::log_fetch;
 use crate::pages::job::log_line::LogRow;
 use crate::pages::job::log_lines::{Lines, Row};
@@ -13,6 +12,7 @@ use crate::pages::job::log_sought::{Search, Way};
 use crate::pages::job::log_state::{LogState, WINDOW};
 use crate::pages::job::log_switch::Switch;
 use crate::pages::job::log_wanted::{First, Log, Wanted, log_address};
+use crate::parts::keys;
 use crate::parts::loaded::Loaded;
 use crate::server_fns::logs::read_lines;
 

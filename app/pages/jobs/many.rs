@@ -3,9 +3,9 @@ use leptos::prelude::*;
 use crate::i18n::{Reader, tr};
 use crate::pages::jobs::many_act::{Act, Asking};
 use crate::pages::jobs::part::{Question, jobs_many};
-use crate::pages::jobs::selection::Selection;
 use crate::part::opened;
 use crate::parts::confirm::Opener;
+use crate::parts::selection::Selection;
 
 /// What can be done with the ticked jobs. The question before it is done is fetched when it is asked for
 /// the first time.

@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 
 use crate::i18n::Texts;
-use crate::pages::jobs::selection::Selection;
 use crate::parts::confirm::Opener;
+use crate::parts::selection::Selection;
 
 /// Something that is done with many jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

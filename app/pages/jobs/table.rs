@@ -5,9 +5,9 @@ use leptos::prelude::*;
 
 use crate::i18n::{Texts, text, tr};
 use crate::pages::jobs::filter::Filter;
-use crate::pages::jobs::selection::{Pickable, SelectAll, Selection};
 use crate::parts::empty_state::EmptyState;
 use crate::parts::job_row::JobRow;
+use crate::parts::selection::{Pickable, SelectAll, Selection};
 use crate::parts::table::{Column, TableOf};
 use crate::session::Session;
 
