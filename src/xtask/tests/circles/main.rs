@@ -1,5 +1,5 @@
 //! Files that take names from each other in a circle can only be understood together: there are few of
-//! them in each.
+//! them in each. Names lead one way, too, among what stands side by side in a folder: few arrows lead back.
 //!
 //! A file takes a name from the file in which it is defined, whoever hands it on, and whether it stands
 //! in a `use` or in the code. A parent takes from its children like anybody else. What stands at the
@@ -11,12 +11,17 @@ use std::path::Path;
 
 use cargo_metadata::MetadataCommand;
 
+mod back;
 mod source;
 
+use back::{Back, arrows_back};
 use source::Source;
 
 /// So many files may be in a circle.
 const MOST: usize = 5;
+
+/// So many arrows may lead back in a folder.
+const MOST_BACK: usize = 4;
 
 /// A name goes through so many hands at most.
 const HANDS: usize = 8;
@@ -158,22 +163,47 @@ fn sources(folder: &Path, place: &str, found: &mut Vec<(String, String)>) {
     }
 }
 
-#[test]
-fn no_room_has_a_large_circle_of_files() {
+/// The sources of all crates, by their names.
+fn crates() -> Vec<(String, Vec<(String, String)>)> {
     let metadata = MetadataCommand::new().no_deps().exec().expect("cargo describes the workspace");
-    let mut wrong = Vec::new();
-    for package in metadata.workspace_packages() {
-        let room = package.name.as_str();
+    let packages = metadata.workspace_packages().into_iter();
+    let read = |package: &cargo_metadata::Package| {
         let folder = package.manifest_path.parent().expect("a manifest lies in a folder");
         let mut texts = Vec::new();
         sources(folder.as_std_path(), "", &mut texts);
-        assert!(!texts.is_empty(), "{room} has sources");
+        assert!(!texts.is_empty(), "{} has sources", package.name);
+        (package.name.to_string(), texts)
+    };
+    packages.map(read).collect()
+}
+
+#[test]
+fn no_room_has_a_large_circle_of_files() {
+    let mut wrong = Vec::new();
+    for (room, texts) in crates() {
         let read = Room::of(texts.iter().map(|(place, text)| (place.as_str(), text.as_str())));
         let arrows = read.arrows();
         for circle in circles(&arrows).iter().filter(|circle| circle.len() > MOST) {
             let files = circle.len();
             let tied = tied(&arrows, circle);
             wrong.push(format!("{room}: a circle of {files} files, not {MOST} at most:\n{tied}"));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "move what both sides need to a file below both\n{}",
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn few_arrows_lead_back_in_any_folder() {
+    let mut wrong = Vec::new();
+    for (room, texts) in crates() {
+        let read = Room::of(texts.iter().map(|(place, text)| (place.as_str(), text.as_str())));
+        let back = arrows_back(&read.arrows());
+        for Back { folder, count, tied } in back.iter().filter(|back| back.count > MOST_BACK) {
+            wrong.push(format!("{room}/{folder}: {count} lead back, not {MOST_BACK}:\n{tied}"));
         }
     }
     assert!(
@@ -240,4 +270,34 @@ fn a_circle_has_all_who_reach_each_other() {
     let circles = circles(&arrows);
     assert_eq!(circles, [BTreeSet::from(["a", "b", "c", "d"]), BTreeSet::from(["f", "f/g"])]);
     assert_eq!(tied(&arrows, &circles[1]), "  f -> f/g\n  f/g -> f");
+}
+
+#[test]
+fn arrows_back_are_the_fewest_in_any_order() {
+    let texts = [
+        ("", "mod a; mod b; mod c; mod d;"),
+        ("a", "mod x; mod y; use crate::b::B; use x::X; use y::Y;"),
+        ("a/x", "use crate::d::D;"),
+        ("a/y", "use super::x::X; use super::A;"),
+        ("b", "use crate::{a::A, c::C};"),
+        ("c", "use crate::a::y::Y;"),
+        ("d", "mod z; use z::Z;"),
+        ("d/z", "use super::super::e::E;"),
+        ("e", ""),
+    ];
+    let room = Room::of(texts);
+    let back = arrows_back(&room.arrows());
+    let found: Vec<_> = back.iter().map(|back| (back.folder.as_str(), back.count)).collect();
+    assert_eq!(found, [("", 1), ("a", 1)], "{back:?}");
+    assert_eq!(back[0].tied, "  a -> b\n  b -> a\n  b -> c\n  c -> a");
+    assert_eq!(back[1].tied, "  itself -> y\n  y -> itself");
+
+    // Each of three takes from both others: three arrows lead back in any order.
+    let all = [
+        ("a", "use crate::{b, c};"),
+        ("b", "use crate::{a, c};"),
+        ("c", "use crate::{a, b};"),
+    ];
+    let back = arrows_back(&Room::of(all).arrows());
+    assert_eq!(back[0].count, 3);
 }
