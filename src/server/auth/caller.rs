@@ -90,16 +90,18 @@ fn changes_something(method: &Method) -> bool {
 }
 
 async fn by_session(backend: &Backend, session: &Session) -> Result<Caller, Failure> {
-    let user: Option<UserName> = session.get(SESSION_USER).await.map_err(session_failure)?;
+    let user: Option<UserName> = session.get(SESSION_USER).await?;
     let Some(user) = user else { return Ok(Caller::default()) };
     let means = session.id().map(|id| Means::Session(session_store::key(&id)));
     Ok(Caller { actor: backend.users.actor(&user).await?, means })
 }
 
 /// The store of the sessions failed: nobody is let in by mistake.
-pub(super) fn session_failure(error: tower_sessions::session::Error) -> Failure {
-    tracing::error!(%error, "a session cannot be read or written");
-    api::Error::internal().into()
+impl From<tower_sessions::session::Error> for Failure {
+    fn from(error: tower_sessions::session::Error) -> Self {
+        tracing::error!(%error, "a session cannot be read or written");
+        api::Error::internal().into()
+    }
 }
 
 async fn by_token(backend: &Backend, value: &HeaderValue) -> Result<Caller, Failure> {

@@ -16,7 +16,7 @@ use time::OffsetDateTime;
 use tower_sessions::Session;
 
 use super::address::ClientAddress;
-use super::caller::{Caller, session_failure};
+use super::caller::Caller;
 use super::session_keys::{SESSION_PROVIDER, SESSION_UNTIL, SESSION_USER};
 use super::sign_in_limit::Visitor;
 use crate::failure::Failure;
@@ -59,9 +59,8 @@ pub(crate) async fn sign_out(
     session: Session,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let provider: Option<ProviderName> =
-        session.get(SESSION_PROVIDER).await.map_err(session_failure)?;
-    session.flush().await.map_err(session_failure)?;
+    let provider: Option<ProviderName> = session.get(SESSION_PROVIDER).await?;
+    session.flush().await?;
     if let Some(actor) = caller.actor {
         note(&state, actor.user, AuditAction::SignedOut, address).await;
     }
@@ -96,15 +95,15 @@ pub(super) async fn establish(
     // A session that somebody else may have planted is left behind with all it holds.
     // Flushing alone would keep the id, and whoever planted it would be signed in as well.
     session.clear().await;
-    session.cycle_id().await.map_err(session_failure)?;
-    session.insert(SESSION_USER, &actor.user).await.map_err(session_failure)?;
+    session.cycle_id().await?;
+    session.insert(SESSION_USER, &actor.user).await?;
     if let Some(seconds) = seconds {
         let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
         let until = OffsetDateTime::now_utc().unix_timestamp().saturating_add(seconds);
-        session.insert(SESSION_UNTIL, until).await.map_err(session_failure)?;
+        session.insert(SESSION_UNTIL, until).await?;
     }
     if let Some(provider) = provider {
-        session.insert(SESSION_PROVIDER, provider).await.map_err(session_failure)?;
+        session.insert(SESSION_PROVIDER, provider).await?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use api::{Actor, Error};
+use api::Actor;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Request};
 use axum::http::request::Parts;
@@ -115,7 +115,7 @@ async fn hand_over(
     let origin = proxy.state.task_hosts.origin(&own, &label).ok_or(Reason::NoHost)?;
     let session = session.id().map(|id| grants::session_name(&id)).ok_or(Reason::Expired)?;
     let grant = Grant { user: actor.user, port, label, session };
-    let ticket = proxy.grants.ticket(&grant).await.map_err(store_failed)?;
+    let ticket = proxy.grants.ticket(&grant).await?;
     let query = serde_urlencoded::to_string(Ticket { ticket, to: target(&rest, request) })
         .map_err(|_| Reason::Malformed)?;
     let mut response = Redirect::to(&format!("{origin}{ENTER}?{query}")).into_response();
@@ -156,8 +156,8 @@ async fn redeem(
     }
     let query = request.uri.query().unwrap_or_default();
     let Ticket { ticket, to } = serde_urlencoded::from_str(query).map_err(|_| Reason::NoAddress)?;
-    let secret = proxy.grants.redeem(&ticket, label).await.map_err(store_failed)?;
-    let known = proxy.grants.find(&request.headers, label, https).await.map_err(store_failed)?;
+    let secret = proxy.grants.redeem(&ticket, label).await?;
+    let known = proxy.grants.find(&request.headers, label, https).await?;
     if secret.is_none() && known.is_none() {
         return Err(Reason::Expired);
     }
@@ -181,7 +181,7 @@ async fn granted(
     body: Body,
 ) -> Result<Response, Reason> {
     let https = own.starts_with("https://");
-    let grant = proxy.grants.find(&parts.headers, label, https).await.map_err(store_failed)?;
+    let grant = proxy.grants.find(&parts.headers, label, https).await?;
     let grant = grant.ok_or(Reason::Expired)?;
     let upstream = allowed(proxy, &grant).await?;
     let target = target(parts.uri.path(), &parts);
@@ -225,9 +225,4 @@ fn authority(address: &str, port: u16) -> String {
         true => format!("[{address}]:{port}"),
         false => format!("{address}:{port}"),
     }
-}
-
-fn store_failed(error: tower_sessions::session_store::Error) -> Reason {
-    tracing::error!(%error, "a grant cannot be read or written");
-    Error::internal().into()
 }

@@ -45,6 +45,14 @@ impl From<Error> for Reason {
     }
 }
 
+/// The store of the grants failed: nobody is let in by mistake.
+impl From<tower_sessions::session_store::Error> for Reason {
+    fn from(error: tower_sessions::session_store::Error) -> Self {
+        tracing::error!(%error, "a grant cannot be read or written");
+        Error::internal().into()
+    }
+}
+
 /// One reason in two languages.
 struct Words {
     title: [&'static str; 2],
