@@ -66,12 +66,12 @@ impl Newsroom {
     }
 
     /// Wakes whoever waits for more.
-    pub(super) fn ticker(&self) -> watch::Receiver<u64> {
+    pub(crate) fn ticker(&self) -> watch::Receiver<u64> {
         self.ticker.subscribe()
     }
 
     /// All events after a mark and the mark after them; `None`: there is nothing new.
-    pub(super) fn records_after(&self, mark: Mark) -> Option<(Bytes, Mark)> {
+    pub(crate) fn records_after(&self, mark: Mark) -> Option<(Bytes, Mark)> {
         let kept = self.kept();
         let now = Mark { run: self.run, number: kept.number };
         if mark == now {
@@ -92,7 +92,7 @@ impl Newsroom {
     }
 
     /// The same for who asks.
-    pub(super) fn after(&self, mark: Option<Mark>) -> News {
+    pub(crate) fn after(&self, mark: Option<Mark>) -> News {
         let kept = self.kept();
         let now = Mark { run: self.run, number: kept.number };
         let changes = match kept.after(mark.unwrap_or(now), self.run) {
