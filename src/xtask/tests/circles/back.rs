@@ -25,8 +25,8 @@ pub(crate) struct Back {
 /// The folders of a crate in which arrows lead back.
 pub(crate) fn arrows_back(arrows: &BTreeMap<&str, BTreeSet<String>>) -> Vec<Back> {
     let mut folders = BTreeSet::from([""]);
-    for file in arrows.keys() {
-        folders.extend(file.match_indices('/').map(|(at, _)| &file[..at]));
+    for file in arrows.keys().copied() {
+        folders.extend(file.match_indices('/').map(move |(at, _)| &file[..at]));
     }
     let mut found = Vec::new();
     for folder in folders {
