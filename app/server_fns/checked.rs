@@ -68,10 +68,9 @@ mod tests {
     fn what_comes_later_is_read_back() {
         let waiting = Waiting { reason: WaitReason::Queued, position: 3, expected_start: None };
         let explanation = Explanation::only(waiting, "vision".parse().unwrap());
-        for answer in [
-            DryRun::Waits(Box::new(explanation)),
-            DryRun::Never { reason: WaitReason::NoNodes },
-        ] {
+        for answer in
+            [DryRun::Waits(Box::new(explanation)), DryRun::Never { reason: WaitReason::NoNodes }]
+        {
             assert_eq!(outlook(answer.clone()).later(), Some(answer));
         }
     }

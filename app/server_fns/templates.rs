@@ -6,7 +6,7 @@ use server_fn::codec::GetUrl;
 use crate::Failed;
 use crate::json::Answer;
 use crate::server_fns::reads::Reads;
-use crate::server_fns::submit::Template;
+use crate::template::Template;
 
 /// All that are shared, as the menu of examples shows them.
 #[server(prefix = "/fn", endpoint = "templates/list", input = GetUrl, output = Answer, client = Reads)]

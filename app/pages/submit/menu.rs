@@ -4,8 +4,8 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::pages::submit::template::Item;
-use crate::server_fns::submit::Template;
 use crate::server_fns::templates::list_shared;
+use crate::template::Template;
 
 /// Makes the items of the menu, and closes it by the callback.
 pub(crate) type Items = fn(Vec<Template>, Callback<()>) -> AnyView;

@@ -144,9 +144,9 @@ impl DockerEngine {
 
     async fn remove_helper(&self, id: &str) {
         let options = RemoveContainerOptions { force: true, v: true, link: false };
-        let call = self.connection.call(WORK, |docker| async move {
-            docker.remove_container(id, Some(options)).await
-        });
+        let call = self
+            .connection
+            .call(WORK, |docker| async move { docker.remove_container(id, Some(options)).await });
         if let Err(error) = call.await {
             tracing::warn!(%error, container = id, "a container that asked for GPUs stays for now");
         }

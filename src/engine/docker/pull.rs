@@ -205,7 +205,8 @@ mod tests {
     fn an_engine_is_asked_for_its_own_platform_if_it_can_be() {
         assert_eq!(platform("20.10.24+dfsg1", "x86_64"), Some("linux/amd64"));
         assert_eq!(platform("29.1.2", "aarch64"), Some("linux/arm64"));
-        for (version, architecture) in [("19.03.1", "x86_64"), ("4.3.1", "aarch64"), ("", "x86_64")] {
+        for (version, architecture) in [("19.03.1", "x86_64"), ("4.3.1", "aarch64"), ("", "x86_64")]
+        {
             assert_eq!(platform(version, architecture), None, "{version}");
         }
         assert_eq!(platform("29.1.2", "riscv64"), None, "it pulls what it takes for its own");

@@ -28,8 +28,7 @@ async fn a_node_is_found_again_with_its_containers() {
     let first = world("sim://again?cpus=3");
     let name = first.run(1, "sleep 600").await;
     drop(first);
-    let declared =
-        Capacity { cpus: 7, memory_mb: 9000, disk_gb: 1, ..Capacity::default() };
+    let declared = Capacity { cpus: 7, memory_mb: 9000, disk_gb: 1, ..Capacity::default() };
     let second = connect(&EndpointOptions {
         endpoint: "sim://again".into(),
         declared: Some(declared),

@@ -59,9 +59,8 @@ impl Count<'_> {
     /// Waits until all jobs have ended, and looks whether all that is recorded of them says so.
     fn all_end(self) -> Result<()> {
         let Self { world, berth, jobs, .. } = self;
-        let unfinished = |of: &str| {
-            world.ask(berth, &format!("SELECT {of} WHERE state NOT IN {FINAL}"))
-        };
+        let unfinished =
+            |of: &str| world.ask(berth, &format!("SELECT {of} WHERE state NOT IN {FINAL}"));
         let have_ended = comes_true(ENDED, &mut || {
             let names = unfinished("name FROM jobs")?;
             jobs.find(&names);

@@ -293,11 +293,8 @@ fn arrows_back_are_the_fewest_in_any_order() {
     assert_eq!(back[1].tied, "  itself -> y\n  y -> itself");
 
     // Each of three takes from both others: three arrows lead back in any order.
-    let all = [
-        ("a", "use crate::{b, c};"),
-        ("b", "use crate::{a, c};"),
-        ("c", "use crate::{a, b};"),
-    ];
+    let all =
+        [("a", "use crate::{b, c};"), ("b", "use crate::{a, c};"), ("c", "use crate::{a, b};")];
     let back = arrows_back(&Room::of(all).arrows());
     assert_eq!(back[0].count, 3);
 }
