@@ -1,5 +1,7 @@
 //! The examples of `public/templates`, and the job files that people share.
 
+use std::collections::HashMap;
+
 use api::queue::Instead;
 use api::templates::TemplateView;
 use api::{Actor, Backend, Error};
@@ -10,11 +12,12 @@ use protocol::time::Timestamp;
 use crate::document::instead::edits;
 use crate::document::{Edit, Tree};
 use crate::i18n::Language;
-use crate::schema::in_language;
-use crate::server_fns::submit::{Schemas, TemplateWords};
-use crate::template::Template;
+use crate::template::{Template, TemplateWords};
 
 const INDEX: &str = include_str!("../public/templates/index.json");
+
+/// What the comments of the files say in Chinese.
+const COMMENTS: &str = include_str!("../public/templates/comments.json");
 
 /// Before the name of what somebody shares: no example has a slash in its name.
 const SHARED: &str = "shared/";
@@ -37,11 +40,43 @@ pub(crate) fn all() -> Vec<Template> {
     serde_json::from_str(INDEX).expect("a test reads the index")
 }
 
-/// A template's text under a name that is free; the first template where there is none of the name.
-pub(crate) fn fresh(name: &str, now: Timestamp) -> String {
+/// A template's text in a language, under a name that is free; the first template where there is none of
+/// the name.
+pub(crate) fn fresh(name: &str, language: Language, now: Timestamp) -> String {
     let file = all().into_iter().find(|template| template.name == name).map(|found| found.file);
-    let text = FILES.iter().find(|(known, _)| file.as_deref() == Some(*known));
-    renamed(text.unwrap_or(&FILES[0]).1, now)
+    let (_, text) =
+        FILES.iter().find(|(known, _)| file.as_deref() == Some(*known)).unwrap_or(&FILES[0]);
+    match language {
+        Language::English => renamed(text, now),
+        Language::Chinese => renamed(&in_chinese(text), now),
+    }
+}
+
+/// The text with its comments in Chinese.
+fn in_chinese(text: &str) -> String {
+    let comments: HashMap<&str, &str> =
+        serde_json::from_str(COMMENTS).expect("a test reads the comments");
+    let line = |line: &str| {
+        let Some((indent, mark, comment)) = comment(line) else { return line.to_owned() };
+        let (said, code) = words(comment);
+        let said = comments.get(said).copied().unwrap_or(said);
+        format!("{indent}{mark}{said}{code}")
+    };
+    text.split_inclusive('\n').map(line).collect()
+}
+
+/// A line that is a comment: what is before its mark, the mark, and what it says.
+fn comment(line: &str) -> Option<(&str, &str, &str)> {
+    let at = line.find(|first: char| !first.is_whitespace())?;
+    let (indent, rest) = line.split_at(at);
+    let mark = ["// ", "# "].into_iter().find(|mark| rest.starts_with(mark))?;
+    Some((indent, mark, &rest[mark.len()..]))
+}
+
+/// What a comment says in words, and the rest of it: code that one may take, or the line's end.
+fn words(comment: &str) -> (&str, &str) {
+    let code = comment.find(" \"").or_else(|| comment.starts_with('"').then_some(0));
+    comment.split_at(code.unwrap_or(comment.trim_end().len()))
 }
 
 /// All that people share, by name. Nobody translates it.
@@ -66,9 +101,10 @@ pub(crate) async fn opened(
     backend: &Backend,
     actor: &Actor,
     name: &str,
+    language: Language,
     now: Timestamp,
 ) -> Result<String, Error> {
-    let Some(shared) = name.strip_prefix(SHARED) else { return Ok(fresh(name, now)) };
+    let Some(shared) = name.strip_prefix(SHARED) else { return Ok(fresh(name, language, now)) };
     let name: TemplateName = shared.parse()?;
     Ok(renamed(&backend.templates.get(actor, &name).await?.text, now))
 }
@@ -82,6 +118,8 @@ pub(crate) fn changed(text: &str, instead: &Instead) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
     use super::*;
 
     const NOW: Timestamp = Timestamp(1_767_225_599_000);
@@ -91,13 +129,26 @@ mod tests {
         let templates = all();
         assert_eq!(templates.len(), FILES.len());
         for template in templates {
-            let text = fresh(&template.name, NOW);
             let (_, written) =
                 FILES.iter().find(|(file, _)| *file == template.file).expect("it is in the list");
-            for text in [text.as_str(), written] {
+            let shown = Language::ALL.map(|language| fresh(&template.name, language, NOW));
+            for text in shown.iter().map(String::as_str).chain([*written]) {
                 let parsed = protocol::parse::parse(text);
                 assert!(parsed.is_ok(), "{}: {:?}", template.file, parsed.err());
             }
         }
+    }
+
+    #[test]
+    fn every_comment_is_known_in_chinese_and_none_is_left_over() {
+        let known: BTreeMap<&str, &str> = serde_json::from_str(COMMENTS).unwrap();
+        let lines = FILES.iter().flat_map(|(_, text)| text.lines());
+        let said = lines.filter_map(comment).map(|(_, _, comment)| words(comment).0);
+        let said: BTreeSet<&str> = said.filter(|said| !said.is_empty()).collect();
+        assert_eq!(known.keys().copied().collect::<BTreeSet<_>>(), said);
+        let text = fresh("hello-world", Language::Chinese, NOW);
+        assert!(text.starts_with("{\n  // 字母、数字"), "{text}");
+        let text = fresh("tensorflow-distributed", Language::Chinese, NOW);
+        assert!(text.contains("      // 训练时： \"python3 code/train.py"), "{text}");
     }
 }

@@ -11,7 +11,7 @@ use crate::pages::usage::asked::Asked;
 use crate::pages::usage::bars::Bars;
 use crate::parts::empty_state::EmptyState;
 use crate::parts::loaded::Loaded;
-use crate::parts::meter::Meter;
+use crate::parts::meter::Portion;
 use crate::parts::page_header::PageHeader;
 use crate::parts::search_form::SearchForm;
 use crate::parts::table::{Column, TableOf};
@@ -193,10 +193,10 @@ fn Row(sum: UsageSum, nameless: Words, whole: u64, priced: bool) -> impl IntoVie
     let label = if name.is_empty() { text(nameless) } else { Signal::stored(name) };
     view! {
         <tr>
-            <th scope="row">{move || label.get()}</th>
+            <th scope="row"><span class="table__name">{move || label.get()}</span></th>
             <td class="num">{hours(asked_gpu_seconds)}</td>
             <td class="num">{hours(gpu_seconds)}</td>
-            <td><Meter used=gpu_seconds total=whole amount=hours label=label/></td>
+            <td><Portion part=gpu_seconds whole=whole/></td>
             <td class="num">{busy}</td>
             <td class="num">{hours(lost)}</td>
             <td class="num">{number::count(jobs)}</td>
@@ -218,10 +218,10 @@ fn millis(seconds: u64) -> i64 {
     i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000)
 }
 
-/// Hours with one decimal where they are not whole.
+/// Hours with one decimal, so that those of a column stand beneath each other.
 fn hours(seconds: u64) -> String {
     let tenths = seconds.saturating_add(180) / 360;
-    number::thousandths(tenths.saturating_mul(100))
+    format!("{}.{}", number::count(tenths / 10), tenths % 10)
 }
 
 #[cfg(test)]
@@ -249,6 +249,6 @@ mod tests {
     #[test]
     fn hours_have_one_decimal() {
         let written = [0, 179, 180, 3_600, 5_400, 36_000_000].map(hours);
-        assert_eq!(written, ["0", "0", "0.1", "1", "1.5", "10\u{202f}000"]);
+        assert_eq!(written, ["0.0", "0.0", "0.1", "1.0", "1.5", "10\u{202f}000.0"]);
     }
 }

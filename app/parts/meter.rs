@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 
-use crate::i18n::Reader;
+use crate::i18n::{Reader, told};
 use crate::number;
 
 /// How much of something is used: a bar, and the amounts in words.
@@ -31,6 +31,20 @@ pub(crate) fn Meter(
         <span class="meter" role="img" aria-label=words>
             <span class="meter__bar" style=part></span>
             <span class="meter__text">{used_text} <i>{total_text}</i></span>
+        </span>
+    }
+}
+
+/// Which part of a whole something is: a bar, and the percentage.
+#[component]
+pub(crate) fn Portion(part: u64, whole: u64) -> impl IntoView {
+    let percent = number::percent(part, whole);
+    let bar = format!("--part:{percent}%");
+    let percent = u32::try_from(percent).unwrap_or(100);
+    view! {
+        <span class="meter">
+            <span class="meter__bar" style=bar></span>
+            <span class="meter__text">{told(move |t| (t.queue.percent)(percent))}</span>
         </span>
     }
 }

@@ -98,7 +98,10 @@ pub(crate) async fn open_submit(
     let text = match cloned_from.as_ref().and_then(|source| source.text.as_ref()) {
         _ if !text.is_empty() => text,
         Some(source) => renamed(source, now),
-        None => templates::opened(&backend, &actor, &template, now).await.map_err(failed)?,
+        None => {
+            let language = crate::edge::opening().language;
+            templates::opened(&backend, &actor, &template, language, now).await.map_err(failed)?
+        }
     };
     let text = match instead.parse() {
         Ok(instead) => templates::changed(&text, &instead),
@@ -125,9 +128,10 @@ pub(crate) async fn get_schemas(language: Language) -> Result<Schemas, Failed> {
 /// A template's text, with a name that is free.
 #[server(prefix = "/fn", endpoint = "submit/template", input = GetUrl, output = Answer, client = Reads)]
 pub(crate) async fn open_template(name: String) -> Result<String, Failed> {
-    use crate::edge::{call, failed, now};
+    use crate::edge::{call, failed, now, opening};
     let (backend, actor) = call()?;
-    crate::templates::opened(&backend, &actor, &name, now()).await.map_err(failed)
+    let language = opening().language;
+    crate::templates::opened(&backend, &actor, &name, language, now()).await.map_err(failed)
 }
 
 /// The form of the submit page as browsers without JavaScript send it: `text`, or a `file` in place

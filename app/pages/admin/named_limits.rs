@@ -3,8 +3,11 @@ use protocol::limits::{Limit, Limits};
 
 use crate::i18n::{Texts, tr};
 
+/// What a field is called in a language.
+type Label = fn(&'static Texts) -> &'static str;
+
 /// The fields of a row, and what people read.
-const FIELDS: [(&str, fn(&'static Texts) -> &'static str); 4] = [
+const FIELDS: [(&str, Label); 4] = [
     ("gpus", |t| t.admin.limit_gpus),
     ("jobs", |t| t.admin.limit_jobs),
     ("waiting", |t| t.admin.limit_waiting),
