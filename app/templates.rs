@@ -75,8 +75,10 @@ fn comment(line: &str) -> Option<(&str, &str, &str)> {
 
 /// What a comment says in words, and the rest of it: code that one may take, or the line's end.
 fn words(comment: &str) -> (&str, &str) {
-    let code = comment.find(" \"").or_else(|| comment.starts_with('"').then_some(0));
-    comment.split_at(code.unwrap_or(comment.trim_end().len()))
+    if comment.starts_with('"') {
+        return ("", comment);
+    }
+    comment.split_at(comment.find(" \"").unwrap_or(comment.trim_end().len()))
 }
 
 /// All that people share, by name. Nobody translates it.

@@ -419,6 +419,7 @@ pub(crate) struct Admin {
     pub(crate) limit_of: Word,
     pub(crate) limit_of_user: Word,
     pub(crate) limit_of_group: Word,
+    pub(crate) limit_name: Word,
     pub(crate) add_limit: Word,
     pub(crate) remove_limit: Word,
     pub(crate) limit_gpus: Word,

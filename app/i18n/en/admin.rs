@@ -109,6 +109,7 @@ pub(super) const ADMIN: Admin = Admin {
     limit_of: "Whose",
     limit_of_user: "User",
     limit_of_group: "Group",
+    limit_name: "Name of the user or group",
     add_limit: "Add a user or group",
     remove_limit: "Remove the row",
     limit_gpus: "GPUs that run",

@@ -109,6 +109,7 @@ pub(super) const ADMIN: Admin = Admin {
     limit_of: "对象",
     limit_of_user: "用户",
     limit_of_group: "用户组",
+    limit_name: "用户名或用户组名",
     add_limit: "添加用户或用户组",
     remove_limit: "删除该行",
     limit_gpus: "运行中的 GPU 数",

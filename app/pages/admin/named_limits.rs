@@ -77,7 +77,7 @@ fn NamedLimit(row: Row, rows: RwSignal<Vec<Row>>) -> impl IntoView {
                 </select>
             </label>
             <label class="field">
-                <span class="field__label">{tr(|t| t.admin.name)}</span>
+                <span class="field__label">{tr(|t| t.admin.limit_name)}</span>
                 <input class="input" name=key("name") value=name autocomplete="off"/>
             </label>
             {most}
