@@ -1,5 +1,3 @@
-mod dialog;
-
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -12,11 +10,9 @@ use wasm_bindgen::JsCast;
 use web_sys::{FormData, HtmlButtonElement};
 
 use crate::Failed;
-use crate::i18n::{Reader, Texts};
-use crate::part::opened;
-use crate::parts::confirm::Opener;
+use crate::i18n::{Reader, Texts, text_of};
+use crate::parts::confirm::{Confirm, Opener};
 use crate::parts::sign_in_again::SignInAgain;
-use dialog::AskDialog;
 
 type Answering<T> = Pin<Box<dyn Future<Output = Result<T, Failed>> + Send>>;
 type Act<T> = Arc<dyn Fn() -> Answering<T> + Send + Sync>;
@@ -27,8 +23,6 @@ type Act<T> = Arc<dyn Fn() -> Answering<T> + Send + Sync>;
 pub(crate) struct Asker {
     reader: Reader,
     again: SignInAgain,
-    /// Whether its code is needed.
-    asked: RwSignal<bool>,
     opener: Opener,
     title: RwSignal<String>,
     lead: RwSignal<&'static str>,
@@ -46,7 +40,6 @@ impl Asker {
         let asker = Self {
             reader: Reader::get(),
             again: SignInAgain::get(),
-            asked: RwSignal::new(false),
             opener: Opener::new(),
             title: RwSignal::default(),
             lead: RwSignal::new(""),
@@ -81,7 +74,6 @@ impl Asker {
         self.lead.set(lead(texts));
         self.find.set_value(Some(Arc::new(move || Box::pin(effect()))));
         self.act.set_value(Some(Arc::new(move || Box::pin(act()))));
-        self.asked.set(true);
         self.opener.open();
         self.find_out();
     }
@@ -103,6 +95,39 @@ impl Asker {
             self.effect.try_set(Some(found));
         });
     }
+
+    /// Does what was asked about; the question stays where that fails.
+    fn answer(self) {
+        let Some(act) = self.act.try_get_value().flatten() else { return };
+        if self.busy.try_update_value(|busy| std::mem::replace(busy, true)) != Some(false) {
+            return;
+        }
+        spawn_local(async move {
+            let answer = act().await;
+            self.busy.try_set_value(false);
+            match answer {
+                Ok(()) => self.opener.close(),
+                Err(failed) => {
+                    if failed.is_signed_out() {
+                        self.again.then(move || self.answer());
+                    }
+                    self.failed.try_set(Some(failed));
+                }
+            }
+        });
+    }
+
+    /// What the question says: a line each.
+    fn lines(self, texts: &'static Texts) -> Vec<String> {
+        let mut lines = vec![self.lead.get().to_owned()];
+        match self.effect.get() {
+            None => lines.push(texts.queue.thinking.to_owned()),
+            Some(Ok(effect)) => lines.extend(texts.queue.effects(&effect)),
+            Some(Err(failed)) => lines.extend(failed.sentences(texts)),
+        }
+        lines.extend(self.failed.get().iter().flat_map(|failed| failed.sentences(texts)));
+        lines
+    }
 }
 
 /// What the form around a clicked button would send, so that it can be asked about first. What the
@@ -115,16 +140,19 @@ pub(crate) fn sent<T: FromFormData>(event: &MouseEvent) -> Option<T> {
     form.report_validity().then(|| T::from_form_data(&sent).ok())?
 }
 
-/// Where the question is, from when one is asked for the first time.
+/// The question, when one is asked.
 #[component]
-pub(crate) fn AskPlace(asker: Asker) -> impl IntoView {
-    let asked = Signal::derive(move || asker.asked.get().then_some(()));
-    let made = opened(asked, |()| ask_dialog());
-    view! { {move || made.get().map(|made| made(asker))} }
-}
-
-/// Most pages never ask.
-#[lazy]
-fn ask_dialog() -> fn(Asker) -> AnyView {
-    |asker| view! { <AskDialog asker=asker/> }.into_any()
+pub(crate) fn AskDialog(asker: Asker) -> impl IntoView {
+    let words = text_of(move |texts| asker.lines(texts).join("\n"));
+    view! {
+        <Confirm opener=asker.opener title=asker.title text=words>
+            <button
+                type="button"
+                class="button button--primary"
+                on:click=move |_| asker.answer()
+            >
+                {move || asker.title.get()}
+            </button>
+        </Confirm>
+    }
 }

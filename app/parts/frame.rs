@@ -1,7 +1,7 @@
 use leptos::prelude::*;
 
 use crate::i18n::tr;
-use crate::parts::ask::{AskPlace, Asker};
+use crate::parts::ask::{AskDialog, Asker};
 use crate::parts::condition_chip::ConditionShapes;
 use crate::parts::finder::{FinderButton, FinderPlace};
 use crate::parts::glyph::{Drawn, Glyph};
@@ -26,7 +26,7 @@ pub(crate) fn Frame(children: Children) -> impl IntoView {
             {signed_in.then(|| view! { <BottomBar/> })}
         </div>
         <ConditionShapes/>
-        <AskPlace asker=asker/>
+        <AskDialog asker=asker/>
         {signed_in.then(|| view! { <FinderPlace/> })}
         {signed_in.then(|| view! { <SignInDialog again=again/> })}
     }
