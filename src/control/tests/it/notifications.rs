@@ -30,6 +30,18 @@ async fn start(house: &House, post: &Arc<Simulated>, hourly: u32) -> Control {
     control::start(options).await.unwrap()
 }
 
+/// One for which a job soon waits for long.
+async fn start_impatient(house: &House, post: &Arc<Simulated>) -> Control {
+    let notifying = Notifying {
+        post: post.clone(),
+        gathered_for: Duration::from_millis(50),
+        patience: Duration::from_millis(200),
+        ..Notifying::default()
+    };
+    let options = Options { notifying, ..house.options(house.database().await) };
+    control::start(options).await.unwrap()
+}
+
 /// Mail arrives, and webhooks never answer.
 #[derive(Debug, Default)]
 struct Stuck(Simulated);
@@ -170,14 +182,7 @@ async fn what_was_stored_before_a_crash_is_sent_after_it() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_job_that_waits_for_long_is_told_of_once() {
     let (house, post) = (House::new(1), Arc::<Simulated>::default());
-    let notifying = Notifying {
-        post: post.clone(),
-        gathered_for: Duration::from_millis(50),
-        patience: Duration::from_millis(200),
-        ..Notifying::default()
-    };
-    let options = Options { notifying, ..house.options(house.database().await) };
-    let control = control::start(options).await.unwrap();
+    let control = start_impatient(&house, &post).await;
     has_address(&control).await;
     let wished = Wishes { webhook: None, ..wishes(&[Occasion::Waiting]) };
     control.backend.notifications.set(&admin(), wished).await.unwrap();
@@ -340,14 +345,7 @@ async fn who_has_left_is_told_nothing_any_more() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn jobs_of_who_wants_nothing_are_in_nobodys_way() {
     let (house, post) = (House::new(0), Arc::<Simulated>::default());
-    let notifying = Notifying {
-        post: post.clone(),
-        gathered_for: Duration::from_millis(50),
-        patience: Duration::from_millis(200),
-        ..Notifying::default()
-    };
-    let options = Options { notifying, ..house.options(house.database().await) };
-    let control = control::start(options).await.unwrap();
+    let control = start_impatient(&house, &post).await;
     let told = async || {
         let told = database::settings::get(control.database().read(), "told of waiting").await;
         told.unwrap().map(|told| told.parse::<i64>().unwrap())
