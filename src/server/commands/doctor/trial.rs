@@ -93,7 +93,7 @@ impl Trial<'_> {
                 found.extend(verdict().into_iter().chain(self.of_log(&log)));
                 return Ok(found);
             }
-            if began.elapsed() >= patience {
+            if began.elapsed() >= patience || cannot_begin(&job) {
                 self.stop()?;
                 found.extend(verdict());
                 return Ok(found);
@@ -162,6 +162,11 @@ fn is_out_of_reach(answer: &Value) -> bool {
     answer["reached"] == false
 }
 
+/// Whether it was tried on its node in vain. It would be tried again and again, without counting.
+fn cannot_begin(job: &JobWire) -> bool {
+    job.job_status.state == State::Waiting && job.job_status.app_exit_diagnostics.is_some()
+}
+
 /// What a job that was to try a node tells of it, which may have been stopped since it was done; `None`:
 /// that it is well.
 fn verdict(job: &JobWire, stopped: bool, language: Language) -> Option<String> {
@@ -175,6 +180,7 @@ fn verdict(job: &JobWire, stopped: bool, language: Language) -> Option<String> {
         State::Succeeded => None,
         State::Stopped if stopped => None,
         State::Failed | State::Stopped => Some((doctor.task_failed)(&how())),
+        State::Waiting if cannot_begin(job) => Some((doctor.task_failed)(&how())),
         State::Waiting => {
             let why = status.waiting.as_ref().map(|waiting| (words.wait)(&waiting.reason));
             Some((doctor.task_waits)(why.as_deref().unwrap_or(doctor.nobody_knows)))
@@ -277,6 +283,9 @@ mod tests {
         };
         assert!(of(&answer, false).unwrap().contains("failed: The command ended with an error."));
         assert!(of(&answer, true).is_some(), "it failed before it could be stopped");
+        answer["jobStatus"]["state"] = json!("WAITING");
+        let begun = of(&answer, false).unwrap();
+        assert!(begun.contains("failed: The command ended with an error."), "{begun}");
         answer["jobStatus"]["state"] = json!("SUCCEEDED");
         assert_eq!(of(&answer, false), None);
         answer["jobStatus"]["state"] = json!("PREPARING");
