@@ -285,6 +285,9 @@ pub(crate) struct Cluster {
     /// A node was closed by itself, and what becomes of it.
     pub(crate) closed: Word,
     pub(crate) closed_text: Word,
+    /// The same for what cannot be killed there.
+    pub(crate) closed_unkilled: Word,
+    pub(crate) closed_unkilled_text: Word,
     /// Something is wrong with a node, how bad that is, and what becomes of it.
     pub(crate) node_failed: Word,
     pub(crate) node_doubtful: Word,

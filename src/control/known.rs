@@ -32,3 +32,4 @@ pub(crate) mod runs;
 pub(crate) mod sightings;
 pub(crate) mod swept;
 pub(crate) mod told;
+pub(crate) mod unkilled;

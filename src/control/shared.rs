@@ -45,6 +45,7 @@ use crate::known::runs::Past;
 use crate::known::sightings::Sightings;
 use crate::known::swept::Swept;
 use crate::known::told::{Told, Touched};
+use crate::known::unkilled::Unkilled;
 use crate::lock::lock;
 use crate::logs::spools::held::Spools;
 use crate::records::bursts::Bursts;
@@ -89,6 +90,8 @@ pub(crate) struct Shared {
     pub(crate) leases: Leases,
     /// What nodes have failed to start.
     pub(crate) faults: Faults,
+    /// What does not end on nodes, though it is told to.
+    pub(crate) unkilled: Unkilled,
     /// What is known of the checks that nodes go through.
     pub(crate) checks: Checks,
     /// How much was forgotten, since it was older than it is kept for.
@@ -200,6 +203,7 @@ impl Shared {
             engine_calls: Arc::default(),
             leases,
             faults: Faults::default(),
+            unkilled: Unkilled::default(),
             checks: Checks::default(),
             swept: Swept::default(),
             key_changes: Moments::default(),

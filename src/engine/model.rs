@@ -317,6 +317,15 @@ pub enum ContainerStatus {
 }
 
 impl ContainerStatus {
+    /// Whether it runs.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        match self {
+            Self::Running { .. } => true,
+            Self::Created | Self::Exited { .. } => false,
+        }
+    }
+
     /// Whether it was ever started.
     #[must_use]
     pub fn has_run(&self) -> bool {

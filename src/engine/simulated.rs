@@ -324,10 +324,11 @@ impl Engine for Simulated {
     }
 
     async fn stop(&self, name: &str, grace: Duration) -> Result<()> {
-        let ignores = self.node.reach(|state| {
+        let ask = |state: &mut node::State| {
             state.stops += 1;
             Ok(state.ignores_term(name))
-        })?;
+        };
+        let ignores = self.node.call(Call::Stop, ask).await?;
         if ignores {
             tokio::time::sleep(grace).await;
         }

@@ -169,16 +169,32 @@ pub enum NodeCondition {
     Unreachable,
 }
 
-/// Why a node takes nothing new though nobody said so: it failed to start what it was given, and a
-/// container of ours as well.
+/// Why a node takes nothing new though nobody said so.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Closed {
     /// Since when.
     pub since: Timestamp,
-    /// The engine's words about our own container.
+    /// What it does not do.
+    #[serde(default)]
+    pub cause: ClosedCause,
+    /// Of one that starts nothing the engine's words about our own container, else what does not end.
     pub message: String,
     /// What it had failed to start before, of each job the last, oldest first.
     pub failures: Vec<StartFailure>,
+    /// The containers that do not end, by name.
+    #[serde(default)]
+    pub containers: Vec<String>,
+}
+
+/// What a node that was closed by itself does not do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ClosedCause {
+    /// It failed to start what it was given, and a container of ours as well: it is tried again.
+    #[default]
+    StartsNothing,
+    /// Containers do not end, though they are killed again and again: until these are gone.
+    Unkilled,
 }
 
 /// A task that a node failed to start.

@@ -388,6 +388,8 @@ pub(super) const CLUSTER: Cluster = Cluster {
     no_tasks: "No task runs here.",
     closed: "Closed by itself: it fails to start tasks",
     closed_text: "A container of Berth's own could not be started there either. What runs there goes on. It is tried again by itself, after longer and longer pauses, and takes tasks as soon as it can; an administrator may let it at once.",
+    closed_unkilled: "Closed by itself: a task cannot be killed here",
+    closed_unkilled_text: "Its container was told to end and killed again and again for minutes. As a rule its process waits for a disk or a driver, and only a restart of the machine ends it. What it holds stays taken. The node takes tasks again once the container is gone; an administrator may let it at once.",
     node_failed: "Failed: nothing new is given to what is named here",
     node_doubtful: "Something is wrong: it is the last choice",
     ailments_text: "What has failed comes back when its check passes again, or when an administrator says that it is well. A warning goes with its reason.",

@@ -21,7 +21,7 @@ pub struct Rules {
     pub private_jobs: bool,
     /// For how long what is over is remembered.
     pub retention: Retention,
-    /// How nodes come back that fail to start what they are given.
+    /// When nodes are closed that fail what they are to do.
     pub closed_nodes: ClosedNodes,
     /// How often is measured what tasks use.
     pub measured_every: MeasuredEvery,
@@ -29,16 +29,18 @@ pub struct Rules {
     pub half_life: HalfLife,
 }
 
-/// How nodes come back that were closed since they failed to start what they were given.
+/// When nodes are closed that fail what they are to do, and how they come back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClosedNodes {
     /// So long after one was closed it is tried for the first time; the pauses then double.
     pub tried_after: Duration,
+    /// One is closed when a container has not ended there though it was told to for so long.
+    pub unkilled_after: Duration,
 }
 
 impl Default for ClosedNodes {
     fn default() -> Self {
-        Self { tried_after: Duration::from_secs(30) }
+        Self { tried_after: Duration::from_secs(30), unkilled_after: Duration::from_secs(300) }
     }
 }
 

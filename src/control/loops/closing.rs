@@ -1,6 +1,7 @@
 //! Closes nodes that start nothing: what fails for everybody is closed, not fed. A node is suspected when
 //! several jobs in a row have failed to start there; whether it is the node or the jobs, a container of
-//! ours tells. That is also how it is opened again.
+//! ours tells. That is also how it is opened again. Nodes are closed as well on which a container does not
+//! end, whatever is done to it, until it is gone.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,13 +15,12 @@ use database::events::NewEvent;
 use database::nodes::NodeRecord;
 use engine::{Engine, EngineError};
 use futures::StreamExt;
-use protocol::cluster::Closed;
-use protocol::ids::{NodeName, UserName};
+use protocol::cluster::{Closed, ClosedCause};
+use protocol::ids::{JobId, NodeName, TaskKey, UserName};
 use tokio_util::sync::CancellationToken;
 
 use crate::container::probe::probe;
 use crate::known::cluster::Observation;
-use crate::known::faults::Failed;
 use crate::known::passes::{Passes, Rhythm};
 use crate::records::audit::Note;
 use crate::records::happened;
@@ -42,12 +42,62 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
         tokio::select! {
             biased;
             () = shutdown.cancelled() => return,
-            () = try_all(&shared) => passes.ended(began),
+            () = pass(&shared) => passes.ended(began),
         }
         if !shared.bells.closing.wait(patience, &shutdown).await {
             return;
         }
     }
+}
+
+async fn pass(shared: &Shared) {
+    look_for_unkilled(shared).await;
+    try_all(shared).await;
+}
+
+/// Closes the nodes on which containers do not end, and opens those again where they have.
+async fn look_for_unkilled(shared: &Shared) {
+    shared.unkilled.keep(|node, key| may_run(shared, node, key));
+    // Who opens a node has said before that he knows of them.
+    let cluster = shared.cluster();
+    let unkilled = shared.unkilled.after(shared.rules.closed_nodes.unkilled_after);
+    for node in cluster.records() {
+        let name = &node.settings.name;
+        let done = match (&node.closed, unkilled.get(name)) {
+            (None, Some(containers)) => close_for_unkilled(shared, name, containers).await,
+            (Some(closed), None) if are_gone(shared, name, closed) => open(shared, name).await,
+            (Some(_), Some(_) | None) | (None, None) => Ok(()),
+        };
+        // What is not stored is done anew.
+        if let Err(error) = done {
+            tracing::error!(node = %name, %error, "whether it is closed cannot be stored");
+        }
+    }
+}
+
+/// Whether a container runs on a node, or may: nothing is seen of a silent one.
+fn may_run(shared: &Shared, node: &NodeName, key: &TaskKey) -> bool {
+    match shared.observations().get(node) {
+        Some(Observation::Answers { containers, .. }) => {
+            containers.get(key).is_some_and(|container| container.status.is_running())
+        }
+        Some(Observation::Silent) => true,
+        None => false,
+    }
+}
+
+/// Whether none of the containers runs any more for which a node was closed.
+fn are_gone(shared: &Shared, node: &NodeName, closed: &Closed) -> bool {
+    let observations = shared.observations();
+    let Some(Observation::Answers { containers, .. }) = observations.get(node) else {
+        return false;
+    };
+    let mut running = containers.iter().filter(|(_, container)| container.status.is_running());
+    let is_one = |key: &TaskKey| {
+        let name = key.container_name(&shared.installation);
+        closed.containers.contains(&name)
+    };
+    closed.cause == ClosedCause::Unkilled && !running.any(|(key, _)| is_one(key))
 }
 
 /// Tries the nodes that are suspected or closed and whose time has come.
@@ -60,13 +110,18 @@ async fn try_all(shared: &Shared) {
     while let Some(()) = tries.next().await {}
 }
 
-/// Those of them that answer.
+/// Those of them that answer. What was closed for what does not end there starts all the same, which says
+/// nothing.
 fn due(shared: &Shared) -> Vec<(NodeRecord, Arc<dyn Engine>)> {
     let (cluster, now) = (shared.cluster(), Instant::now());
     let suspects = shared.faults.suspects();
     let wanted = cluster.records().filter(|node| {
         let name = &node.settings.name;
-        (node.closed.is_some() || suspects.contains(name)) && shared.faults.is_due(name, now)
+        let is_wanted = match &node.closed {
+            Some(closed) => closed.cause == ClosedCause::StartsNothing,
+            None => suspects.contains(name),
+        };
+        is_wanted && shared.faults.is_due(name, now)
     });
     let answering =
         wanted.filter_map(|node| match shared.observations().get(&node.settings.name)? {
@@ -83,7 +138,7 @@ async fn try_one(shared: &Shared, node: NodeRecord, engine: Arc<dyn Engine>) {
     let found = probe(shared, &node, engine.as_ref(), &images).await;
     let done = match (&found, &node.closed) {
         (Ok(()), Some(_)) => open(shared, name).await,
-        (Err(error), None) => close(shared, name, error).await,
+        (Err(error), None) => close_for_starts(shared, name, error).await,
         (Ok(()), None) | (Err(_), Some(_)) => Ok(()),
     };
     // What is not stored is tried anew.
@@ -98,32 +153,69 @@ async fn try_one(shared: &Shared, node: NodeRecord, engine: Arc<dyn Engine>) {
     }
 }
 
-/// A node takes nothing new any more. Whose tasks it failed to start is told so.
-async fn close(
+/// A node starts nothing. Whose tasks it failed to start is told so.
+async fn close_for_starts(
     shared: &Shared,
     name: &NodeName,
     error: &EngineError,
 ) -> Result<(), database::Error> {
     let failed = shared.faults.failures(name);
-    let failures = failed.iter().map(|failed| failed.failure.clone()).collect();
-    let closed = Closed { since: now(), message: error.to_string(), failures };
-    tracing::warn!(node = %name, %error, "it fails to start containers: it takes nothing new");
+    let closed = Closed {
+        since: now(),
+        cause: ClosedCause::StartsNothing,
+        message: error.to_string(),
+        failures: failed.iter().map(|failed| failed.failure.clone()).collect(),
+        containers: Vec::new(),
+    };
+    let message = format!("{name} takes nothing new, since it fails to start tasks");
+    close(shared, name, &closed).await?;
+    let jobs: Vec<JobId> = failed.iter().map(|failed| failed.job).collect();
+    tell(shared, name, &jobs, &message).await;
+    show(shared, name).await
+}
+
+/// Containers do not end on a node. Whose they are is told so.
+async fn close_for_unkilled(
+    shared: &Shared,
+    name: &NodeName,
+    keys: &[TaskKey],
+) -> Result<(), database::Error> {
+    let containers: Vec<String> =
+        keys.iter().map(|key| key.container_name(&shared.installation)).collect();
+    let closed = Closed {
+        since: now(),
+        cause: ClosedCause::Unkilled,
+        message: format!("{} cannot be killed", containers.join(", ")),
+        failures: Vec::new(),
+        containers,
+    };
+    let message =
+        format!("{name} takes nothing new, since a task of this job cannot be killed there");
+    close(shared, name, &closed).await?;
+    // They are in order.
+    let mut jobs: Vec<JobId> = keys.iter().map(|key| key.job).collect();
+    jobs.dedup();
+    tell(shared, name, &jobs, &message).await;
+    show(shared, name).await
+}
+
+/// A node takes nothing new any more.
+async fn close(shared: &Shared, name: &NodeName, closed: &Closed) -> Result<(), database::Error> {
+    tracing::warn!(node = %name, message = %closed.message, "it is closed: it takes nothing new");
     let detail = format!("closed by itself: {}", closed.message);
     let entry = entry(name, detail);
     let close = async |t: &Transaction| {
-        if database::nodes::close_for(t, name, &closed).await? {
+        if database::nodes::close_for(t, name, closed).await? {
             database::audit::insert(t, &entry).await?;
         }
         Ok(())
     };
-    shared.write(close).await?;
-    tell(shared, name, &failed).await;
-    show(shared, name).await
+    shared.write(close).await
 }
 
 /// A node takes tasks again, unless an administrator drains it.
 async fn open(shared: &Shared, name: &NodeName) -> Result<(), database::Error> {
-    tracing::info!(node = %name, "it starts containers again: it takes tasks");
+    tracing::info!(node = %name, "it is opened again: it takes tasks");
     let entry = entry(name, "opened again by itself".to_owned());
     let open = async |t: &Transaction| {
         if database::nodes::open(t, name).await? {
@@ -152,13 +244,12 @@ fn entry(name: &NodeName, detail: String) -> NewEntry {
 }
 
 /// Tells in the jobs' events that it is the node. A job may be gone: nothing depends on it.
-async fn tell(shared: &Shared, name: &NodeName, failed: &[Failed]) {
-    let message = format!("{name} takes nothing new, since it fails to start tasks");
-    let event = |failed: &Failed| NewEvent {
+async fn tell(shared: &Shared, name: &NodeName, jobs: &[JobId], message: &str) {
+    let event = |job: &JobId| NewEvent {
         warning: true,
-        ..happened::to_job(failed.job, now(), "node closed", message.as_str())
+        ..happened::to_job(*job, now(), "node closed", message)
     };
-    let events: Vec<NewEvent> = failed.iter().map(event).collect();
+    let events: Vec<NewEvent> = jobs.iter().map(event).collect();
     for event in events.chunks(1) {
         let stored = shared.write(async |t| database::events::insert_many(t, event).await).await;
         if let Err(error) = stored {

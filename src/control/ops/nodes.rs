@@ -193,6 +193,7 @@ impl Nodes for Ops {
         }
         if drain == Drain::Off {
             self.0.faults.forget(name);
+            self.0.unkilled.excuse(name);
             let cleared = health::change(&self.0, name, |known| known.cleared(&actor.user, now()));
             cleared.await.map_err(database)?;
         }

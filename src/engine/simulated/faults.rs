@@ -15,6 +15,8 @@ pub enum Call {
     Create,
     /// To start one.
     Start,
+    /// To stop one.
+    Stop,
     /// To remove one.
     Remove,
     /// For a piece of a log.
@@ -34,7 +36,7 @@ impl Call {
     fn is_of_launch(self) -> bool {
         match self {
             Self::Fill | Self::Create | Self::Start => true,
-            Self::List | Self::Remove | Self::Logs => false,
+            Self::List | Self::Stop | Self::Remove | Self::Logs => false,
             Self::RemoveVolume | Self::RemoveImage | Self::AskGpus => false,
         }
     }
@@ -43,7 +45,7 @@ impl Call {
     fn is_heard(self) -> bool {
         match self {
             Self::Create | Self::Start | Self::Remove => true,
-            Self::List | Self::Logs | Self::Fill => false,
+            Self::List | Self::Stop | Self::Logs | Self::Fill => false,
             Self::RemoveVolume | Self::RemoveImage | Self::AskGpus => false,
         }
     }

@@ -5,6 +5,7 @@ use crate::i18n::said::sayings;
 
 pub(super) const ENGINES: &str = sayings![
     ("the engine failed: {}", "容器引擎出错：{0}"),
+    ("{} cannot be killed", "无法终止 {0}"),
     ("the node cannot do it: {}", "该节点无法完成：{0}"),
     ("the registry refused access to {}", "镜像仓库拒绝访问 {0}"),
     ("a port is taken: {}", "端口已被占用：{0}"),

@@ -54,6 +54,10 @@ pub(super) const EVENTS: &str = sayings![
         "{} takes nothing new, since it fails to start tasks",
         "节点 {0} 无法启动任务，已停止接收新任务",
     ),
+    (
+        "{} takes nothing new, since a task of this job cannot be killed there",
+        "本作业有任务在节点 {0} 上无法终止，该节点已停止接收新任务",
+    ),
     ("held by {}", "被 {0} 暂停"),
     ("released by {}", "由 {0} 恢复"),
     ("{} changed its priority from {} to {}", "{0} 将优先级从 {1} 改为 {2}"),

@@ -193,6 +193,7 @@ impl Acts {
             return;
         }
         let name = task.key.container_name(&self.shared.installation);
+        self.shared.unkilled.told(&task.placement.node, task.key, Instant::now());
         self.act(task, move |_| async move { outcome(engine.stop(&name, GRACE).await) });
     }
 
@@ -214,6 +215,7 @@ impl Acts {
         let until = self.memory.finish_until(&task.key, Instant::now() + seconds);
         let (shared, leave) = (Arc::clone(&self.shared), self.stop.clone());
         let (key, node) = (task.key, task.placement.node.clone());
+        shared.unkilled.told(&node, key, Instant::now());
         self.act(task, move |hurry| {
             let signal = grace.signal;
             Finishing { shared, engine, task: key, node, signal, until, hurry, leave }.run()

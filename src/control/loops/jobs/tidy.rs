@@ -25,7 +25,7 @@ pub(super) async fn tidy(
     }
     let keys: Vec<TaskKey> = left.iter().map(|left| left.key).collect();
     let recorded = database::tasks::recorded(shared.database.read(), &keys).await?;
-    for Left { key, node, engine, look } in left {
+    for Left { key, node, engine, look, runs } in left {
         let state = recorded.get(&key);
         // Nothing that runs is taken away on the word of memory alone.
         if !whole && state.is_some_and(|state| !state.is_final()) {
@@ -38,7 +38,7 @@ pub(super) async fn tidy(
         let (tidying, untidy) = (Arc::clone(&acts.tidying), Arc::clone(&acts.untidy));
         acts.tidy(key, move || async move {
             let of_node = (&node, &*engine, &*tidying);
-            let done = keep_and_remove(&shared, of_node, &key, ran).await;
+            let done = keep_and_remove(&shared, of_node, &key, (ran, runs)).await;
             if matches!(done, Outcome::Failed(_)) {
                 untidy.failed(node, Instant::now());
             } else {
@@ -57,6 +57,8 @@ struct Left {
     node: NodeName,
     engine: Arc<dyn Engine>,
     look: Arc<Notify>,
+    /// It was seen to run.
+    runs: bool,
 }
 
 /// Those that are to be removed now; those that are being saved, and those of nodes where that has
@@ -67,9 +69,12 @@ fn left(shared: &Shared, acts: &Acts, cases: &Cases) -> Vec<Left> {
     let left = cases.left().filter(|(key, _)| !stays(key));
     let left = left.filter(|(_, node)| !acts.untidy.rests(node, now));
     let left = left.filter_map(|(key, node)| match cases.seen().get(node)? {
-        Observation::Answers { engine, looked, look, .. } if !acts.pending(&key, *looked) => {
+        Observation::Answers { engine, looked, look, containers, .. }
+            if !acts.pending(&key, *looked) =>
+        {
             let (engine, look) = (Arc::clone(engine), Arc::clone(look));
-            Some(Left { key, node: node.clone(), engine, look })
+            let runs = containers.get(&key).is_some_and(|container| container.status.is_running());
+            Some(Left { key, node: node.clone(), engine, look, runs })
         }
         Observation::Answers { .. } | Observation::Silent => None,
     });
@@ -81,7 +86,7 @@ async fn keep_and_remove(
     shared: &Shared,
     (node, engine, tidying): (&NodeName, &dyn Engine, &Turns),
     key: &TaskKey,
-    ran: bool,
+    (ran, runs): (bool, bool),
 ) -> Outcome {
     let name = key.container_name(&shared.installation);
     if !ran {
@@ -95,6 +100,9 @@ async fn keep_and_remove(
         }
     }
     shared.spools.forget(key);
+    if runs {
+        shared.unkilled.told(node, *key, Instant::now());
+    }
     outcome(engine.remove(&name).await)
 }
 

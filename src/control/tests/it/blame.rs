@@ -9,7 +9,8 @@ use api::cluster::Drain;
 use api::jobs::JobDetail;
 use control::{ClosedNodes, Control, Options, Rules};
 use engine::EngineError;
-use protocol::cluster::NodeCondition;
+use engine::simulated::Call;
+use protocol::cluster::{ClosedCause, NodeCondition};
 use protocol::exit::Cause;
 use protocol::ids::NodeName;
 use protocol::state::State;
@@ -125,7 +126,8 @@ async fn a_node_with_a_wrong_clock_stops_no_job() {
 
 /// A house in which closed nodes are tried again soon.
 async fn started(house: &House) -> (Control, NodeName) {
-    let closed_nodes = ClosedNodes { tried_after: Duration::from_millis(50) };
+    let (tried_after, unkilled_after) = (Duration::from_millis(50), Duration::ZERO);
+    let closed_nodes = ClosedNodes { tried_after, unkilled_after };
     let options = house.options(house.database().await);
     let name = options.nodes[0].name.clone();
     let rules = Rules { closed_nodes, ..Rules::default() };
@@ -227,5 +229,62 @@ async fn jobs_that_cannot_start_close_no_node() {
     submit(backend, job("after", 1, 0, "exit 0", "")).await;
     until_state(backend, "after", State::Succeeded).await;
     assert_eq!(backend.nodes.get(&admin(), &name).await.unwrap().closed, None);
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_task_that_cannot_be_killed_closes_its_node_until_it_is_gone() {
+    let house = House::new(1);
+    let (control, name) = started(&house).await;
+    let node = house.node(0);
+    submit(&control.backend, job("stuck", 1, 2, "sleep 1000", "")).await;
+    until_state(&control.backend, "stuck", State::Running).await;
+    node.refuse(Call::Stop, true);
+    control.backend.jobs.stop(&admin(), &key("stuck")).await.unwrap();
+    let view = until_node(&control.backend, &name, |view| view.closed.is_some()).await;
+    let closed = view.closed.unwrap();
+    assert_eq!((closed.cause, closed.containers.len()), (ClosedCause::Unkilled, 1));
+    assert_eq!(closed.message, format!("{} cannot be killed", closed.containers[0]));
+    let held = view.gpus.iter().filter(|gpu| gpu.job == Some(key("stuck")));
+    assert_eq!((view.condition, held.count()), (NodeCondition::Draining, 2));
+    until_so(|| node.calls(Call::Stop) > 3).await;
+    control.shutdown().await;
+    drop(control);
+
+    let (control, _) = started(&house).await;
+    let backend = &control.backend;
+    let events = backend.jobs.events(&admin(), &key("stuck")).await.unwrap();
+    assert!(events.iter().any(|event| event.kind == "node closed"), "{events:?}");
+    let before = node.calls(Call::Stop);
+    until_so(|| node.calls(Call::Stop) > before).await;
+    let view = backend.nodes.get(&admin(), &name).await.unwrap();
+    assert_eq!(view.closed, Some(closed), "it is there as before");
+    assert_eq!(until(backend, "stuck", |_| true).await.summary.state, State::Stopping);
+    node.refuse(Call::Stop, false);
+    until_state(backend, "stuck", State::Stopped).await;
+    until_node(backend, &name, |view| view.closed.is_none()).await;
+    submit(backend, job("after", 1, 8, "exit 0", "")).await;
+    until_state(backend, "after", State::Succeeded).await;
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_administrator_may_open_a_node_though_a_task_cannot_be_killed_there() {
+    let house = House::new(1);
+    let (control, name) = started(&house).await;
+    let (backend, node) = (&control.backend, house.node(0));
+    submit(backend, job("stuck", 1, 2, "sleep 1000", "")).await;
+    until_state(backend, "stuck", State::Running).await;
+    node.refuse(Call::Stop, true);
+    backend.jobs.stop(&admin(), &key("stuck")).await.unwrap();
+    until_node(backend, &name, |view| view.closed.is_some()).await;
+    backend.nodes.drain(&admin(), &name, Drain::Off).await.unwrap();
+    submit(backend, job("beside", 1, 6, "exit 0", "")).await;
+    until_state(backend, "beside", State::Succeeded).await;
+    let before = node.calls(Call::Stop);
+    until_so(|| node.calls(Call::Stop) > before).await;
+    assert_eq!(backend.nodes.get(&admin(), &name).await.unwrap().closed, None);
+    node.refuse(Call::Stop, false);
+    until_state(backend, "stuck", State::Stopped).await;
     control.shutdown().await;
 }

@@ -2,7 +2,7 @@ use database::nodes::{self, NodeObserved};
 use database::storages::{self, Storage};
 use database::virtual_clusters;
 use protocol::architecture::Architecture;
-use protocol::cluster::{Closed, NodeSettings, Share, StartFailure, VirtualClusterSettings};
+use protocol::cluster::{Closed, ClosedCause, NodeSettings, Share, StartFailure, VirtualClusterSettings};
 use protocol::gpus::{FoundGpu, GpuFault, GpuProblem, GpuReport};
 use protocol::health::{GpuSigns, Health};
 use protocol::resources::{Capacity, Gpu, Taken};
@@ -97,7 +97,8 @@ on_both! {
             message: "no driver".to_owned(),
         };
         let message = "no driver".to_owned();
-        let closed = Closed { since: at(70), message, failures: vec![failure] };
+        let (cause, containers) = (ClosedCause::Unkilled, vec!["berth-c-1".to_owned()]);
+        let closed = Closed { since: at(70), cause, message, failures: vec![failure], containers };
         assert!(write!(stage, |tx| nodes::close_for(&tx, &node("n1"), &closed)));
         assert!(!write!(stage, |tx| nodes::close_for(&tx, &node("n2"), &closed)));
         write!(stage, |tx| nodes::save(&tx, &settings("n1", "10.9.9.9"), false));

@@ -61,7 +61,7 @@ pub(super) const ENGLISH: Doctor = Doctor {
              and see that this is the node's address as the server has it"
         )
     },
-    closed: "takes nothing new since it failed to start tasks: its page says which and why",
+    closed: "takes nothing new since it failed to start or to end tasks: its page says why",
     drained: "takes nothing new: an administrator wants it empty",
     gpu_broken: |index, gpu_type| {
         format!("GPU {index} ({gpu_type}) is gone, has failed or is taken: its page says why")
@@ -113,7 +113,7 @@ pub(super) const CHINESE: Doctor = Doctor {
              并确认这是服务器访问该节点所用的地址"
         )
     },
-    closed: "未能启动任务，因此不再接收新任务：其页面说明了哪些任务及原因",
+    closed: "未能启动或结束任务，因此不再接收新任务：其页面说明了原因",
     drained: "不接收新任务：管理员正在将其排空",
     gpu_broken: |index, gpu_type| {
         format!("第 {index} 号 GPU（{gpu_type}）已消失、故障或被占用：其页面说明了原因")

@@ -1,8 +1,8 @@
 //! What people write, in the markup of pages that the server renders for others.
 
 use engine::EngineError;
-use engine::simulated::Simulated;
-use protocol::cluster::{Closed, NodeSettings, StartFailure};
+use engine::simulated::{Call, Simulated};
+use protocol::cluster::{Closed, ClosedCause, NodeSettings, StartFailure};
 use protocol::health::{GpuSigns, Health};
 use protocol::ids::NodeName;
 use protocol::time::Timestamp;
@@ -132,12 +132,22 @@ async fn close(hall: &Hall, name: &NodeName) {
         message: "the engine failed: busy".to_owned(),
     };
     let message = "the node cannot do it: no driver".to_owned();
-    let closed = Closed { since: Timestamp(2_000), message, failures: vec![failure] };
+    let closed = Closed {
+        since: Timestamp(2_000),
+        cause: ClosedCause::StartsNothing,
+        message,
+        failures: vec![failure],
+        containers: Vec::new(),
+    };
+    store_closed(hall, &node, &closed).await;
+}
+
+async fn store_closed(hall: &Hall, node: &NodeSettings, closed: &Closed) {
     let transaction = hall.control.database().begin().await.unwrap();
-    assert!(database::nodes::close_for(&transaction, name, &closed).await.unwrap());
+    assert!(database::nodes::close_for(&transaction, &node.name, closed).await.unwrap());
     transaction.commit().await.unwrap();
     // Who saves it has it read again.
-    nodes.save(&actor("admin"), node).await.unwrap();
+    hall.control.backend.nodes.save(&actor("admin"), node.clone()).await.unwrap();
 }
 
 #[tokio::test]
@@ -161,6 +171,37 @@ async fn a_closed_node_says_why_in_the_readers_language() {
         let headers = [("authorization", bearer.as_str()), ("accept-language", language)];
         let others = hall.client.get(&page, &headers).await;
         assert!(others.text.contains(words[0]) && !others.text.contains("/jobs/alice/train"));
+    }
+    hall.control.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_node_where_a_task_cannot_be_killed_says_so_in_the_readers_language() {
+    let hall = Hall::open().await;
+    let name: NodeName = "unkilled-on-pages".parse().unwrap();
+    let node = NodeSettings::new(name.clone(), "10.0.0.9", format!("sim://{name}"));
+    // What is on it is not seen: whether the container is gone cannot be told.
+    Simulated::handle(name.as_str()).hang(Call::List, true);
+    hall.control.backend.nodes.save(&actor("admin"), node.clone()).await.unwrap();
+    let closed = Closed {
+        since: Timestamp(2_000),
+        cause: ClosedCause::Unkilled,
+        message: "berth-c-1 cannot be killed".to_owned(),
+        failures: Vec::new(),
+        containers: vec!["berth-c-1".to_owned()],
+    };
+    store_closed(&hall, &node, &closed).await;
+    for (language, words) in [
+        ("en", ["a task cannot be killed here", "berth-c-1 cannot be killed"]),
+        ("zh-CN", ["有任务无法终止", "无法终止 berth-c-1"]),
+    ] {
+        let bearer = format!("Bearer {}", hall.token("bob"));
+        let headers = [("authorization", bearer.as_str()), ("accept-language", language)];
+        let shown = hall.client.get(&format!("/nodes/{name}"), &headers).await;
+        assert_eq!(shown.status, 200);
+        for word in words {
+            assert!(shown.text.contains(word), "{language}: {word}");
+        }
     }
     hall.control.shutdown().await;
 }
