@@ -36,6 +36,7 @@ mod m0036_saved_views;
 mod m0037_notifications;
 mod m0038_templates;
 mod m0039_asked_hours;
+mod m0040_times;
 mod statements;
 
 pub(crate) struct Migrator;
@@ -71,6 +72,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0037_notifications::Migration),
             Box::new(m0038_templates::Migration),
             Box::new(m0039_asked_hours::Migration),
+            Box::new(m0040_times::Migration),
         ]
     }
 }

@@ -34,7 +34,14 @@ pub async fn had(
     step_ms: i64,
 ) -> Result<Vec<Had>> {
     let step = step_ms.max(1);
-    let sql = format!(
+    let values = [Value::from(since.0), Value::from(until.0)];
+    let statement = Statement::from_sql_and_values(conn.get_database_backend(), sql(step), values);
+    let found = conn.query_all_raw(statement).await?;
+    Ok(readable(found.iter().map(|row| read(row, step))))
+}
+
+fn sql(step: i64) -> String {
+    format!(
         "SELECT jobs.user_name AS user_name, jobs.virtual_cluster AS virtual_cluster, \
          attempts.placed_at / {step} AS placed, attempts.completed_at / {step} AS completed, \
          SUM(CAST(attempts.completed_at - attempts.placed_at AS DOUBLE PRECISION) \
@@ -43,11 +50,7 @@ pub async fn had(
          WHERE attempts.completed_at > $1 AND attempts.completed_at <= $2 \
          AND attempts.placed_at < attempts.completed_at \
          GROUP BY 1, 2, 3, 4"
-    );
-    let values = [Value::from(since.0), Value::from(until.0)];
-    let statement = Statement::from_sql_and_values(conn.get_database_backend(), sql, values);
-    let found = conn.query_all_raw(statement).await?;
-    Ok(readable(found.iter().map(|row| read(row, step))))
+    )
 }
 
 fn read(row: &QueryResult, step: i64) -> Result<Had> {
@@ -64,4 +67,27 @@ fn read(row: &QueryResult, step: i64) -> Result<Had> {
         // What exceeds all whole numbers is the largest of them.
         gpu_milli_ms: row.try_get::<f64>("", "had")? as i64,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use sea_orm::DbBackend;
+
+    use super::*;
+    use crate::Database;
+
+    #[tokio::test]
+    async fn what_a_start_reads_of_attempts_is_found_by_an_index() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("berth.db");
+        let database = Database::open(&format!("sqlite://{}", file.display())).await.unwrap();
+        let plan = format!("EXPLAIN QUERY PLAN {}", sql(1_000));
+        let values = [Value::from(1_i64), Value::from(2_i64)];
+        let plan = Statement::from_sql_and_values(DbBackend::Sqlite, plan, values);
+        let steps = database.read().query_all_raw(plan).await.unwrap();
+        let step = |row: &QueryResult| row.try_get::<String>("", "detail").unwrap();
+        let steps: Vec<String> = steps.iter().map(step).collect();
+        let is_by_index = |step: &String| step.contains("USING INDEX attempts_by_completed");
+        assert!(steps.iter().any(is_by_index), "{steps:?}");
+    }
 }

@@ -1,6 +1,7 @@
 use protocol::ids::{UserName, VirtualClusterName};
 use protocol::state::State;
 use protocol::time::Timestamp;
+use sea_orm::Select;
 use sea_orm::entity::prelude::*;
 
 use super::row;
@@ -29,15 +30,46 @@ pub async fn load(
 ) -> Result<Load> {
     let mut load = Load::default();
     for users in users.chunks(ROWS_A_STATEMENT) {
-        let of_users = || {
-            row::Entity::find()
-                .filter(row::Column::VirtualCluster.eq(cluster.as_str()))
-                .filter(row::Column::UserName.is_in(filled(users).map(UserName::as_str)))
-        };
-        let waiting = of_users().filter(row::Column::State.eq(State::Waiting.as_str()));
+        let waiting = of(users, cluster).filter(row::Column::State.eq(State::Waiting.as_str()));
         load.waiting += waiting.count(conn).await?;
-        let submitted = of_users().filter(row::Column::SubmittedAt.gt(since.0));
-        load.submitted += submitted.count(conn).await?;
+        load.submitted += submitted(users, cluster, since).count(conn).await?;
     }
     Ok(load)
+}
+
+fn submitted(
+    users: &[UserName],
+    cluster: &VirtualClusterName,
+    since: Timestamp,
+) -> Select<row::Entity> {
+    of(users, cluster).filter(row::Column::SubmittedAt.gt(since.0))
+}
+
+fn of(users: &[UserName], cluster: &VirtualClusterName) -> Select<row::Entity> {
+    row::Entity::find()
+        .filter(row::Column::VirtualCluster.eq(cluster.as_str()))
+        .filter(row::Column::UserName.is_in(filled(users).map(UserName::as_str)))
+}
+
+#[cfg(test)]
+mod tests {
+    use sea_orm::{DbBackend, QueryResult, QueryTrait, Statement};
+
+    use super::*;
+    use crate::Database;
+
+    #[tokio::test]
+    async fn what_somebody_submitted_of_late_is_found_by_an_index() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("berth.db");
+        let database = Database::open(&format!("sqlite://{}", file.display())).await.unwrap();
+        let (user, cluster) = ("ada".parse().unwrap(), VirtualClusterName::default());
+        let query = submitted(&[user], &cluster, Timestamp(1));
+        let sql = format!("EXPLAIN QUERY PLAN {}", query.build(DbBackend::Sqlite));
+        let plan = Statement::from_string(DbBackend::Sqlite, sql);
+        let steps = database.read().query_all_raw(plan).await.unwrap();
+        let step = |row: &QueryResult| row.try_get::<String>("", "detail").unwrap();
+        let steps: Vec<String> = steps.iter().map(step).collect();
+        assert!(steps[0].contains("USING INDEX jobs_submitted_by"), "{steps:?}");
+    }
 }

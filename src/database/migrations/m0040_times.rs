@@ -1,0 +1,19 @@
+use async_trait::async_trait;
+use sea_orm::DbErr;
+use sea_orm_migration::{MigrationName, MigrationTrait, SchemaManager};
+
+/// What users have had of late, and what they submitted of late, is found however many jobs there are.
+pub(crate) struct Migration;
+
+impl MigrationName for Migration {
+    fn name(&self) -> &str {
+        "m0040_times"
+    }
+}
+
+#[async_trait]
+impl MigrationTrait for Migration {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        super::execute(manager.get_connection(), include_str!("m0040_times.sql").trim()).await
+    }
+}
