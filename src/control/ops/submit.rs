@@ -9,6 +9,7 @@ use api::changes::Change;
 use api::{Error, ErrorCode, Result};
 use database::Transaction;
 use database::jobs::NewJob;
+use database::secrets::Secret;
 use protocol::ids::JobId;
 use protocol::state::State;
 use tokio::sync::{Mutex, mpsc, oneshot};
@@ -113,35 +114,17 @@ async fn insert(
     shared: &Shared,
     pending: &mut [Pending],
 ) -> std::result::Result<Vec<Result<JobId>>, database::Error> {
-    let jobs: Vec<NewJob> = pending.iter().map(|pending| pending.job.clone()).collect();
     let transaction = shared.database.begin().await?;
-    let users = jobs.iter().map(|job| job.key.user.clone()).collect();
-    // Whoever is removed meanwhile leaves no job of nobody behind.
-    let users = database::users::present(&transaction, &users).await?;
-    let refusals = refusals(shared, &transaction, &jobs, &users).await?;
-    let let_in = jobs.into_iter().zip(&refusals).filter(|(_, refusal)| refusal.is_none());
-    let jobs: Vec<NewJob> = let_in.map(|(job, _)| job).collect();
-    let mut stored = database::jobs::insert_many(&transaction, &jobs).await?.into_iter();
+    let results = store(shared, &transaction, pending).await?;
     let (mut events, mut secrets) = (Vec::new(), Vec::new());
-    let mut results = Vec::new();
-    for (pending, refusal) in pending.iter_mut().zip(refusals) {
-        let stored = if refusal.is_none() { stored.next() } else { None };
-        let result = match stored {
-            None => Err(refusal.unwrap_or_else(|| nobody(&pending.job))),
-            Some(Ok(id)) => {
-                secrets.extend(std::mem::take(&mut pending.secrets).into_iter().map(
-                    |(name, ciphertext)| database::secrets::Secret { job: id, name, ciphertext },
-                ));
-                let user = &pending.job.key.user;
-                let message = format!("submitted by {user}");
-                let event = happened::to_job(id, pending.job.submitted_at, "submitted", message);
-                events.push(happened::by_person(event, user));
-                Ok(id)
-            }
-            Some(Err(database::Error::Conflict { .. })) => Err(taken(&pending.job)),
-            Some(Err(error)) => Err(database(error)),
-        };
-        results.push(result);
+    for (pending, result) in pending.iter_mut().zip(&results) {
+        let Ok(id) = *result else { continue };
+        let sealed = std::mem::take(&mut pending.secrets).into_iter();
+        secrets.extend(sealed.map(|(name, ciphertext)| Secret { job: id, name, ciphertext }));
+        let user = &pending.job.key.user;
+        let message = format!("submitted by {user}");
+        let event = happened::to_job(id, pending.job.submitted_at, "submitted", message);
+        events.push(happened::by_person(event, user));
     }
     database::secrets::insert_many(&transaction, &secrets).await?;
     database::events::insert_many(&transaction, &events).await?;
@@ -149,23 +132,55 @@ async fn insert(
     Ok(results)
 }
 
-/// Of each of these jobs why it is not stored, if it is not: its owner is gone, or it is one too many,
-/// those before it counted.
-async fn refusals(
+/// Stores those that are let in, and says of each what has become of it. One that is not stored since its
+/// name is taken counts against nobody: those that were refused with it counted are looked at again.
+async fn store(
     shared: &Shared,
     transaction: &Transaction,
-    jobs: &[NewJob],
-    users: &HashSet<String>,
-) -> std::result::Result<Vec<Option<Error>>, database::Error> {
-    let mut door = Door::new(shared.cluster(), now());
-    let mut refusals = Vec::with_capacity(jobs.len());
-    for job in jobs {
-        refusals.push(match users.contains(job.key.user.as_str()) {
-            true => door.refusal(transaction, &job.key.user, &job.spec).await?,
-            false => Some(nobody(job)),
-        });
+    pending: &[Pending],
+) -> std::result::Result<Vec<Result<JobId>>, database::Error> {
+    // Whoever is removed meanwhile leaves no job of nobody behind.
+    let users = pending.iter().map(|pending| pending.job.key.user.clone()).collect();
+    let users = database::users::present(transaction, &users).await?;
+    let mut results: Vec<Result<JobId>> =
+        pending.iter().map(|pending| Err(nobody(&pending.job))).collect();
+    let is_present = |at: &usize| users.contains(pending[*at].job.key.user.as_str());
+    let mut left: Vec<usize> = (0..pending.len()).filter(is_present).collect();
+    let mut names = HashSet::new();
+    loop {
+        let mut door = Door::new(shared.cluster(), now());
+        let (mut let_in, mut refused) = (Vec::new(), Vec::new());
+        for at in left {
+            let job = &pending[at].job;
+            if names.contains(&job.key) {
+                results[at] = Err(taken(job));
+                continue;
+            }
+            match door.refusal(transaction, &job.key.user, &job.spec).await? {
+                None => {
+                    names.insert(&job.key);
+                    let_in.push(at);
+                }
+                Some(refusal) => {
+                    results[at] = Err(refusal);
+                    refused.push(at);
+                }
+            }
+        }
+        let jobs: Vec<NewJob> = let_in.iter().map(|at| pending[*at].job.clone()).collect();
+        let stored = database::jobs::insert_many(transaction, &jobs).await?;
+        let all_stored = stored.iter().all(std::result::Result::is_ok);
+        for (at, stored) in let_in.into_iter().zip(stored) {
+            results[at] = stored.map_err(|error| match error {
+                database::Error::Conflict { .. } => taken(&pending[at].job),
+                error => database(error),
+            });
+        }
+        if all_stored || refused.is_empty() {
+            return Ok(results);
+        }
+        left = refused;
     }
-    Ok(refusals)
 }
 
 /// The error of a job whose owner is gone.

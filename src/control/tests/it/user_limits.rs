@@ -84,6 +84,33 @@ async fn many_at_once_are_let_in_up_to_the_limit() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_not_stored_since_its_name_is_taken_counts_against_nobody() {
+    let house = House::new(0);
+    let limit = Limit { waiting_jobs: Some(2), ..Limit::default() };
+    let control = start(&house, of_each_user(limit)).await;
+    let (backend, actor) = (&control.backend, admin());
+    // They wait to be stored until all have come, as long as others write.
+    let held = control.database().begin().await.unwrap();
+    let same = (0..20).map(|_| tried(backend, &actor, "same", 0));
+    let all = futures::future::join_all(same.chain([tried(backend, &actor, "other", 0)]));
+    let written = async {
+        for _ in 0..20 {
+            backend.jobs.check(&actor, &job("asked", 1, 0, "true", "")).await.unwrap();
+        }
+        held.commit().await.unwrap();
+    };
+    let (mut all, ()) = tokio::join!(all, written);
+    let other = all.pop().unwrap();
+    assert!(other.is_ok(), "one waits and two may: {other:?}");
+    let refused: Vec<_> = all.into_iter().filter_map(Result::err).collect();
+    assert_eq!(refused.len(), 19);
+    for error in refused {
+        assert_eq!(error.code, ErrorCode::ConflictJobError, "{error}");
+    }
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn submissions_count_for_a_minute_whatever_becomes_of_them() {
     let house = House::new(0);
     let limit = Limit { submissions_per_minute: Some(2), ..Limit::default() };
