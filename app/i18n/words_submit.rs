@@ -78,6 +78,12 @@ pub(crate) struct Fields {
     pub(crate) nodes_hint: Word,
     pub(crate) node_labels: Word,
     pub(crate) node_labels_hint: Word,
+    /// The levels of topology, the widest first.
+    pub(crate) levels: [Word; 4],
+    pub(crate) level_required: Word,
+    pub(crate) level_any: Word,
+    pub(crate) level_preferred: Word,
+    pub(crate) level_narrowest: Word,
     pub(crate) kill_all: Word,
     pub(crate) kill_all_hint: Word,
     pub(crate) roles: Word,

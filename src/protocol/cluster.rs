@@ -9,6 +9,7 @@ use crate::ids::{GpuType, GroupName, JobKey, NodeName, UserName, VirtualClusterN
 use crate::limits::Limits;
 use crate::resources::PortRange;
 use crate::time::Timestamp;
+use crate::topology::TopologyLevel;
 
 mod mistakes;
 
@@ -62,7 +63,7 @@ pub struct NodeSettings {
 
 /// Labels that say where a node is, the widest place first. Nodes whose label has the same value are in
 /// the same place; the tasks of a job go to as narrow a place as holds them all.
-pub const LEVELS: [&str; 4] = ["site", "row", "rack", "switch"];
+pub const LEVELS: [&str; 4] = TopologyLevel::NAMES;
 
 /// The narrowest place in which nodes with these labels are together, as `rack=3`.
 #[must_use]

@@ -75,6 +75,8 @@ pub enum JobField {
     GraceSeconds,
     Nodes,
     NodeLabels,
+    TopologyRequired,
+    TopologyPreferred,
     KillAll,
     CodeDir,
     DataDir,
@@ -373,7 +375,7 @@ pub(crate) fn rank(key: &str) -> usize {
 
 impl JobField {
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 20] = [
         Self::Name,
         Self::Description,
         Self::VirtualCluster,
@@ -385,6 +387,8 @@ impl JobField {
         Self::GraceSeconds,
         Self::Nodes,
         Self::NodeLabels,
+        Self::TopologyRequired,
+        Self::TopologyPreferred,
         Self::KillAll,
         Self::CodeDir,
         Self::DataDir,

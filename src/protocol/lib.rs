@@ -44,6 +44,7 @@ pub mod state;
 pub mod storages;
 pub mod tagged;
 pub mod time;
+mod topology;
 pub mod wait;
 mod wish;
 mod words;

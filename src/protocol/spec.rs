@@ -11,6 +11,7 @@ pub use crate::grace::{Grace, GraceSignal, NoSignal};
 use crate::ids::{GpuType, JobName, PortLabel, RoleName, VirtualClusterName};
 pub use crate::limit::{NoLimit, TimeLimit};
 use crate::resources::Resources;
+pub use crate::topology::{NoLevel, Topology, TopologyLevel};
 pub use crate::wish::NodeWish;
 
 /// A whole job, validated: no field contradicts another.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::amount::Amount;
 use crate::ids::{GpuType, GroupName, UserName, VirtualClusterName};
 use crate::resources::PortRange;
-use crate::spec::NodeWish;
+use crate::spec::{NodeWish, TopologyLevel};
 use crate::time::Timestamp;
 
 /// What one task asks for that nodes may lack.
@@ -139,6 +139,25 @@ crate::tagged! {
             /// Tasks that the share holds on those nodes.
             fit: u32,
         },
+        /// Its tasks have to be in one place of a level of topology, and none has room for all of them now.
+        LevelFull {
+            /// The level.
+            level: TopologyLevel,
+            /// Tasks of the job.
+            tasks: u32,
+            /// Tasks for which the place with most room has it now.
+            fit: u32,
+        },
+        /// It can never start: its tasks have to be in one place of a level of topology, and none is
+        /// large enough.
+        LevelTooSmall {
+            /// The level.
+            level: TopologyLevel,
+            /// Tasks of the job.
+            tasks: u32,
+            /// Tasks that the largest place holds.
+            fit: u32,
+        },
         /// Somebody holds it.
         Hold {
             /// Who.
@@ -217,6 +236,7 @@ impl WaitReason {
             | WaitReason::GpusNotShared { .. }
             | WaitReason::Impossible { .. }
             | WaitReason::ShareElsewhere { .. }
+            | WaitReason::LevelTooSmall { .. }
             | WaitReason::NodeDown { .. }
             | WaitReason::NoNodes => false,
             WaitReason::Queued
@@ -225,6 +245,7 @@ impl WaitReason {
             | WaitReason::Behind { .. }
             | WaitReason::Gang { .. }
             | WaitReason::Short { .. }
+            | WaitReason::LevelFull { .. }
             | WaitReason::Backoff { .. }
             | WaitReason::GaveWay { .. }
             | WaitReason::UserLimit { .. }

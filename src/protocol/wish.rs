@@ -5,18 +5,22 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::NodeName;
+use crate::topology::Topology;
 
-/// Which nodes will do for the tasks of a job.
+/// Which nodes will do for the tasks of a job, and how near each other they have to be.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeWish {
     /// The only nodes that will do; empty: any.
     pub names: Vec<NodeName>,
     /// Labels that a node must have, each with this value.
     pub labels: BTreeMap<String, String>,
+    /// How near each other the nodes of its tasks have to be.
+    #[serde(default, skip_serializing_if = "Topology::is_any")]
+    pub topology: Topology,
 }
 
 impl NodeWish {
-    /// Whether any node will do.
+    /// Whether any node will do, be it near the others or not.
     #[must_use]
     pub fn is_any(&self) -> bool {
         self.names.is_empty() && self.labels.is_empty()

@@ -150,6 +150,16 @@ impl Display for WaitReason {
                  nothing. Ask for other nodes, or for any.",
                 counted(*tasks, "task")
             ),
+            Self::LevelFull { level, tasks, fit } => write!(
+                f,
+                "All {tasks} tasks have to be in one {level}, and the one with most room has it for \
+                 {fit} of them now. Fewer tasks, or smaller ones, would start sooner."
+            ),
+            Self::LevelTooSmall { level, tasks, fit } => write!(
+                f,
+                "This request can never be met: all {tasks} tasks have to be in one {level}, and the \
+                 largest that it may use holds {fit} of them. Ask for less, or for a wider level."
+            ),
             Self::Hold { by: Some(by), administrator: false } => write!(f, "{by} holds it."),
             Self::Hold { by: Some(by), administrator: true } => {
                 write!(f, "The administrator {by} holds it.")
@@ -392,6 +402,14 @@ mod tests {
              its 2 tasks, whatever else runs, and jobs of vision borrow nothing. Ask for other nodes, \
              or for any."
         );
+        let level = crate::spec::TopologyLevel::Rack;
+        assert_eq!(
+            WaitReason::LevelFull { level, tasks: 16, fit: 12 }.to_string(),
+            "All 16 tasks have to be in one rack, and the one with most room has it for 12 of them now. \
+             Fewer tasks, or smaller ones, would start sooner."
+        );
+        let never = WaitReason::LevelTooSmall { level, tasks: 16, fit: 8 }.to_string();
+        assert!(never.starts_with("This request can never be met: all 16 tasks"), "{never}");
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::numbers::indices::{AccountIndex, ClassIndex, LineIndex};
 use crate::numbers::request::{Class, Wanted};
 use crate::pass::fit::{Look, undo};
 use crate::pass::reserve::{Hold, keep, release, reserve};
-use crate::pass::together::place;
+use crate::pass::together::{most_in_one, place};
 use crate::queue::{Key, Line, Waiter};
 use crate::state::State;
 
@@ -26,6 +26,7 @@ pub(crate) mod elsewhere;
 pub(crate) mod explain;
 pub(crate) mod fragmentation;
 pub(crate) mod free;
+pub(crate) mod level;
 
 /// Decides for the whole queue of a snapshot.
 #[must_use]
@@ -162,7 +163,10 @@ impl State {
         let lack = lacks.into_iter().flatten().min_by_key(|(too_small, _)| *too_small);
         match lack.map(|(_, lack)| lack).filter(|_| !class.opportunistic) {
             Some(lack) => explain::quota(&self.cluster, class, lack),
-            None => explain::no_room(&self.cluster, class, failure),
+            None => match class.required_level().filter(|_| failure.apart) {
+                Some(level) => level::full(&self.cluster, class, (level, failure.fit)),
+                None => explain::no_room(&self.cluster, class, failure),
+            },
         }
     }
 
@@ -202,12 +206,17 @@ impl State {
         if self.cluster.may_borrow(class) {
             looks.push(Look::Lend);
         }
-        let mut result = Err(crate::pass::fit::Failure { role: 0, fit: 0 });
+        let mut result = Err(crate::pass::fit::Failure { role: 0, fit: 0, apart: false });
         for look in looks {
             result = place(&mut self.cluster, Wanted { job, class }, look)
                 .map(|claims| undo(&mut self.cluster, &claims));
             if result.is_ok() {
                 break;
+            }
+            if let (Err(failure), Some(level)) = (&mut result, class.required_level())
+                && failure.apart
+            {
+                failure.fit = most_in_one(&mut self.cluster, Wanted { job, class }, look, level);
             }
         }
         for hold in &holds {

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use protocol::cluster::NodeCondition;
 use protocol::ids::{JobId, VirtualClusterName};
 use protocol::placement::TaskPlacement;
-use protocol::spec::NodeWish;
+use protocol::spec::{NodeWish, TopologyLevel};
 
 use crate::model::{
     Answer, Demand, Placement, Plan, Request, Running, Snapshot, Standing, WHOLE_GPU,
@@ -61,7 +61,7 @@ fn add_node(story: Story, (number, draw): (usize, NodeDraw)) -> Story {
 }
 
 /// What is drawn for a job: its cluster, priority, tasks, GPUs with the thousandths of each, type,
-/// CPUs, a port by number, a second role, nodes by name and by rack.
+/// CPUs, a port by number, a second role, nodes by name and by rack, and whether one rack has to hold it.
 type JobDraw = (
     usize,
     i32,
@@ -71,7 +71,7 @@ type JobDraw = (
     u32,
     Option<u16>,
     bool,
-    (Vec<usize>, Option<usize>),
+    (Vec<usize>, Option<usize>, bool),
 );
 
 fn any_job() -> impl Strategy<Value = JobDraw> {
@@ -86,18 +86,21 @@ fn any_job() -> impl Strategy<Value = JobDraw> {
     let port = prop::option::weighted(0.15, 20_000..20_020_u16);
     let second = prop::bool::weighted(0.2);
     let names = prop_oneof![4 => Just(Vec::new()), 1 => prop::collection::vec(0..7_usize, 1..4)];
-    let wish = (names, prop::option::weighted(0.15, 0..2_usize));
+    let wish = (names, prop::option::weighted(0.15, 0..2_usize), prop::bool::weighted(0.2));
     (0..3_usize, 0..3_i32, few, gpus, kind, 1..=10_u32, port, second, wish)
 }
 
 fn make_job((id, draw): (usize, JobDraw)) -> Job {
-    let (within, priority, tasks, gpus, kind, cpus, port, second, (names, rack)) = draw;
+    let (within, priority, tasks, gpus, kind, cpus, port, second, (names, rack, one)) = draw;
     let kinds: Vec<_> = kind.map(|kind| TYPES[kind]).into_iter().collect();
     let mut made = job(id as i64 + 1).within(CLUSTERS[within]).priority(priority).tasks(tasks);
     made = made.gpu_part(gpus.1).gpus(gpus.0, &kinds).cpus(cpus);
     made = names.iter().fold(made, |made, name| made.only(&format!("n{name}")));
     if let Some(rack) = rack {
         made = made.labelled("rack", RACKS[rack]);
+    }
+    if one {
+        made = made.requires(TopologyLevel::Rack);
     }
     if let Some(port) = port {
         made = made.port("tb", port, 1);
@@ -238,15 +241,27 @@ fn every_job_is_decided_whole(snapshot: &Snapshot, plan: &Plan) {
         for task in &placement.tasks {
             is_as_asked(snapshot, asked, task);
         }
+        is_in_one_place(snapshot, asked, &placement.tasks);
     }
     assert_eq!(seen.len(), snapshot.waiting.len());
+}
+
+/// What is required to be in one rack is, or on one node.
+pub(crate) fn is_in_one_place(snapshot: &Snapshot, asked: &Request, tasks: &[TaskPlacement]) {
+    let Some(level) = asked.nodes.topology.required else { return };
+    let place = |task: &TaskPlacement| {
+        let node = snapshot.nodes.iter().find(|node| node.name == task.node).unwrap();
+        node.labels.get(level.name()).cloned().ok_or_else(|| node.name.clone())
+    };
+    let places: BTreeSet<_> = tasks.iter().map(place).collect();
+    assert_eq!(places.len(), 1, "{} in {places:?}", asked.job);
 }
 
 fn is_as_asked(snapshot: &Snapshot, asked: &Request, task: &TaskPlacement) {
     let role = &asked.roles[task.role as usize];
     let node = snapshot.nodes.iter().find(|node| node.name == task.node).unwrap();
     assert_eq!(node.condition, NodeCondition::Ready);
-    let NodeWish { names, labels } = &asked.nodes;
+    let NodeWish { names, labels, topology: _ } = &asked.nodes;
     assert!(names.is_empty() || names.contains(&node.name));
     assert!(labels.iter().all(|(key, value)| node.labels.get(key) == Some(value)));
     assert_eq!(node.address, task.address);

@@ -14,6 +14,7 @@ use crate::{State, admit, dry_run};
 
 mod fair;
 mod lending;
+mod levels;
 mod limits;
 mod nesting;
 mod overtaking;

@@ -7,7 +7,7 @@ use protocol::cluster::{NodeCondition, Share};
 use protocol::ids::{GpuType, JobId, NodeName, PortLabel, UserName, VirtualClusterName};
 use protocol::placement::TaskPlacement;
 use protocol::resources::{Capacity, Gpu, PortRange};
-use protocol::spec::{NodeWish, PortRequest, Priority};
+use protocol::spec::{NodeWish, PortRequest, Priority, TopologyLevel};
 use protocol::time::Timestamp;
 
 use crate::model::limits::{RunLimit, RunLimits};
@@ -379,6 +379,18 @@ impl Job {
 
     pub(crate) fn labelled(mut self, key: &str, value: &str) -> Self {
         self.request.nodes.labels.insert(key.to_owned(), value.to_owned());
+        self
+    }
+
+    /// Its tasks have to be in one place of a level.
+    pub(crate) fn requires(mut self, level: TopologyLevel) -> Self {
+        self.request.nodes.topology.required = Some(level);
+        self
+    }
+
+    /// Its tasks had better be in one place of a level.
+    pub(crate) fn prefers(mut self, level: TopologyLevel) -> Self {
+        self.request.nodes.topology.preferred = Some(level);
         self
     }
 

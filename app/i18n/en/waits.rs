@@ -77,6 +77,14 @@ pub(super) fn wait(reason: &WaitReason) -> String {
                  it holds {fit} of its {tasks}, whatever else runs, and its jobs borrow nothing"
             )
         }
+        WaitReason::LevelFull { level, tasks, fit } => format!(
+            "Waiting until one {level} has room for all {tasks} tasks (the one with most room has it \
+             for {fit} now)"
+        ),
+        WaitReason::LevelTooSmall { level, tasks, fit } => format!(
+            "This request can never be met: all {tasks} tasks have to be in one {level}, the largest \
+             it may use holds {fit}"
+        ),
         WaitReason::Hold { by: Some(by), administrator: true } => {
             format!("Held by the administrator {by}")
         }
@@ -124,6 +132,10 @@ pub(super) fn remedy(reason: &WaitReason) -> &'static str {
         WaitReason::PortsOutside { .. } => "Ask for ports of that range, or for any (beginAt 0).",
         WaitReason::GpusNotShared { .. } => {
             "Ask for a whole GPU, or an administrator to let a node share its GPUs."
+        }
+        WaitReason::LevelFull { .. } => "Fewer tasks, or a wider level, would start sooner.",
+        WaitReason::LevelTooSmall { .. } => {
+            "Stop the job and submit it again asking for less, or for a wider level."
         }
         WaitReason::Gang { .. } => "Fewer tasks, or smaller ones, would start sooner.",
         WaitReason::Short { .. } => "Asking for less of it would start the job sooner.",

@@ -1,5 +1,5 @@
 use protocol::ids::GpuType;
-use protocol::spec::NodeWish;
+use protocol::spec::{NodeWish, TopologyLevel};
 use protocol::wait::{Limited, ResourceKind, WaitReason};
 
 use crate::i18n::spacing::apart;
@@ -68,6 +68,14 @@ fn worded(reason: &WaitReason) -> String {
         WaitReason::ShareElsewhere { virtual_cluster, tasks, fit } => format!(
             "虚拟集群 {virtual_cluster} 的配额位于其他节点：在可用的节点上，无论其他作业是否运行，最多容纳其 {tasks} 个任务中的 {fit} 个，且该虚拟集群不借用空闲资源"
         ),
+        WaitReason::LevelFull { level, tasks, fit } => format!(
+            "需同一{}容纳全部 {tasks} 个任务（空闲最多的一处当前可容纳 {fit} 个）",
+            place(*level)
+        ),
+        WaitReason::LevelTooSmall { level, tasks, fit } => format!(
+            "该请求永远无法满足：全部 {tasks} 个任务须位于同一{}，可用的最大一处仅可容纳 {fit} 个",
+            place(*level)
+        ),
         WaitReason::Hold { by: Some(by), administrator: true } => format!("被管理员 {by} 暂停"),
         WaitReason::Hold { by: Some(by), administrator: false } => format!("被 {by} 暂停"),
         WaitReason::Hold { by: None, administrator: _ } => "已暂停".to_owned(),
@@ -109,6 +117,8 @@ pub(super) fn remedy(reason: &WaitReason) -> &'static str {
         WaitReason::NodesAbsent { .. } => "请改用现有的节点，或不限节点。",
         WaitReason::PortsOutside { .. } => "请申请该范围内的端口，或任意端口（beginAt 为 0）。",
         WaitReason::GpusNotShared { .. } => "请申请整张 GPU，或请管理员允许某个节点共享其 GPU。",
+        WaitReason::LevelFull { .. } => "减少任务数或放宽层级可更早启动。",
+        WaitReason::LevelTooSmall { .. } => "请停止该作业，减少申请量或放宽层级后重新提交。",
         WaitReason::Gang { .. } => "减少任务数或单任务资源可更早启动。",
         WaitReason::Short { .. } => "减少该资源的申请量可更早启动。",
         WaitReason::Impossible { .. } => "请停止该作业，减少申请量后重新提交。",
@@ -126,9 +136,19 @@ pub(super) fn remedy(reason: &WaitReason) -> &'static str {
     }
 }
 
+/// A place of a level of topology.
+fn place(level: TopologyLevel) -> &'static str {
+    match level {
+        TopologyLevel::Site => "站点",
+        TopologyLevel::Row => "机柜列",
+        TopologyLevel::Rack => "机柜",
+        TopologyLevel::Switch => "交换机",
+    }
+}
+
 /// Which nodes are asked for.
 fn wish(wish: &NodeWish) -> String {
-    let NodeWish { names, labels } = wish;
+    let NodeWish { names, labels, topology: _ } = wish;
     let labels: Vec<_> = labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
     let parts = [("名为 ", list(names, " 或 ")), ("标签为 ", list(&labels, "、"))];
     let parts = parts.into_iter().filter(|(_, list)| !list.is_empty());

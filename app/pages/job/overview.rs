@@ -1,7 +1,7 @@
 use api::jobs::{AttemptView, JobDetail, RoleView};
 use leptos::prelude::*;
 use protocol::exit::Cause;
-use protocol::spec::{Dialect, Grace, NodeWish, RetryLimit, TimeLimit};
+use protocol::spec::{Dialect, Grace, NodeWish, RetryLimit, TimeLimit, TopologyLevel};
 use protocol::time::Timestamp;
 use protocol::wait::Waiting;
 
@@ -104,7 +104,7 @@ fn Facts(detail: JobDetail) -> impl IntoView {
 /// Which nodes will do, where not any will.
 #[component]
 fn Nodes(wish: NodeWish) -> impl IntoView {
-    let NodeWish { names, labels } = wish;
+    let NodeWish { names, labels, topology } = wish;
     let names: Vec<_> = names.iter().map(ToString::to_string).collect();
     let labels: Vec<_> = labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
     let badges = |all: Vec<String>| {
@@ -115,7 +115,20 @@ fn Nodes(wish: NodeWish) -> impl IntoView {
     let labels = (!labels.is_empty()).then(|| {
         view! { <dt>{tr(|t| t.job.node_labels)}</dt> <dd class="buttons">{badges(labels)}</dd> }
     });
-    view! { {names} {labels} }
+    let required = level(|t| t.submit.fields.level_required, topology.required);
+    let preferred = level(|t| t.submit.fields.level_preferred, topology.preferred);
+    view! { {names} {labels} {required} {preferred} }
+}
+
+/// A level of topology, where one is asked for.
+fn level(
+    word: fn(&'static Texts) -> &'static str,
+    level: Option<TopologyLevel>,
+) -> impl IntoView {
+    level.map(|level| {
+        let of = move |t: &'static Texts| t.submit.fields.levels[level as usize];
+        view! { <dt>{tr(word)}</dt> <dd>{told(of)}</dd> }
+    })
 }
 
 /// The time limit; of an attempt that runs, what is left of it.

@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 use protocol::fields::{JobField, Notation};
-use protocol::spec::GraceSignal;
+use protocol::spec::{GraceSignal, TopologyLevel};
 
 use crate::i18n::{Reader, tr};
 use crate::pages::submit::field::{Kind, TextField};
@@ -77,6 +77,16 @@ fn signals() -> Vec<Choice> {
     names.map(|name| Choice { value: name.to_owned(), label: name.to_owned() }).to_vec()
 }
 
+/// The levels of topology, each in the reader's words.
+fn levels(words: [&'static str; 4]) -> Vec<Choice> {
+    let levels = TopologyLevel::ALL.into_iter().zip(words);
+    let choice = |(level, word): (TopologyLevel, &str)| Choice {
+        value: level.name().to_owned(),
+        label: word.to_owned(),
+    };
+    levels.map(choice).collect()
+}
+
 /// What most jobs leave as it is.
 #[component]
 pub(crate) fn More() -> impl IntoView {
@@ -87,6 +97,7 @@ pub(crate) fn More() -> impl IntoView {
             .map(|(value, label)| Choice { value: value.to_owned(), label: label.to_owned() })
             .to_vec()
     });
+    let levels = Signal::derive(move || levels(reader.texts().submit.fields.levels));
     view! {
         <details class="card fold">
             <summary>{tr(|t| t.submit.fields.more)}</summary>
@@ -103,6 +114,10 @@ pub(crate) fn More() -> impl IntoView {
                 <div class="form__row">
                     <TextField path=path(JobField::Nodes) label=|f| f.nodes hint=|f| f.nodes_hint/>
                     <TextField path=path(JobField::NodeLabels) label=|f| f.node_labels hint=|f| f.node_labels_hint/>
+                </div>
+                <div class="form__row">
+                    <SelectField path=path(JobField::TopologyRequired) label=|f| f.level_required none=|f| f.level_any choices=levels/>
+                    <SelectField path=path(JobField::TopologyPreferred) label=|f| f.level_preferred none=|f| f.level_narrowest choices=levels/>
                 </div>
                 <SelectField path=path(JobField::Priority) label=|f| f.priority none=|f| f.priority_default choices=priorities/>
                 <TextField path=path(JobField::Description) label=|f| f.description/>

@@ -1,7 +1,7 @@
 //! `extras.berth` and what lies in it: whatever a notation has no word of its own for.
 
 use super::{Help, JobField, Key, Kind, MAX_AMOUNT, Object, RETRIES, RoleField, TASKS_COMPLETED};
-use crate::spec::{Grace, GraceSignal};
+use crate::spec::{Grace, GraceSignal, TopologyLevel};
 
 pub(super) const BERTH: &[Key] = &[
     Key::new("name", Kind::JobName).help(
@@ -50,6 +50,8 @@ pub(super) const BERTH: &[Key] = &[
              them to nodes.",
             "节点必须具有的标签及其值；标签由管理员设置。",
         ),
+    Key::new("topology", Kind::One(Object::Topology))
+        .help("How near each other the tasks have to be.", "任务之间的位置要求。"),
     Key::new("killAllOnCompletedTaskNumber", Kind::Whole { min: 0, max: TASKS_COMPLETED })
         .job(JobField::KillAll)
         .help("The job ends when so many tasks have completed.", "完成这么多任务后作业结束。"),
@@ -88,6 +90,17 @@ pub(super) const GRACE: &[Key] = &[
             "So long they may go on after that; a time limit includes it.",
             "发出信号后任务还可以运行的秒数；包含在运行时长上限之内。",
         ),
+];
+
+pub(super) const TOPOLOGY: &[Key] = &[
+    Key::new("required", Kind::OneOf(&TopologyLevel::NAMES)).job(JobField::TopologyRequired).help(
+        "All tasks start in one place of this level, as the labels of nodes name it, or wait.",
+        "所有任务须同时位于该层级的同一位置（由节点标签指定），否则等待。",
+    ),
+    Key::new("preferred", Kind::OneOf(&TopologyLevel::NAMES)).job(JobField::TopologyPreferred).help(
+        "All tasks start in one place of this level where one has room for them.",
+        "该层级有同一位置可容纳所有任务时，优先放在那里。",
+    ),
 ];
 
 pub(super) const ROLE: &[Key] = &[

@@ -39,6 +39,8 @@ pub enum Object {
     Berth,
     /// `grace` in `extras.berth`.
     Grace,
+    /// `topology` in `extras.berth`.
+    Topology,
     /// A role in `extras.berth`.
     BerthRole,
     /// Credentials of a registry.
@@ -51,7 +53,7 @@ pub enum Object {
 
 impl Object {
     /// All of them; those that a notation has for itself stand before what both have.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::V1Job,
         Self::V1Role,
         Self::Port,
@@ -70,6 +72,7 @@ impl Object {
         Self::SchedulerRole,
         Self::Berth,
         Self::Grace,
+        Self::Topology,
         Self::BerthRole,
         Self::Auth,
         Self::Plugin,
@@ -98,6 +101,7 @@ impl Object {
             Self::SchedulerRole => v2::SCHEDULER_ROLE,
             Self::Berth => berth::BERTH,
             Self::Grace => berth::GRACE,
+            Self::Topology => berth::TOPOLOGY,
             Self::BerthRole => berth::ROLE,
             Self::Auth => berth::AUTH,
             Self::Plugin => berth::PLUGIN,
@@ -125,6 +129,7 @@ impl Object {
             Self::Port
             | Self::Berth
             | Self::Grace
+            | Self::Topology
             | Self::BerthRole
             | Self::Auth
             | Self::Plugin
@@ -137,6 +142,7 @@ impl Object {
         match self {
             Self::Berth => "extras.berth.",
             Self::Grace => "extras.berth.grace.",
+            Self::Topology => "extras.berth.topology.",
             Self::Defaults => "defaults.",
             Self::Completion => "completion.",
             Self::Container => "extraContainerOptions.",
@@ -178,6 +184,7 @@ impl Object {
             Self::SchedulerRole => "SchedulerRole",
             Self::Berth => "Berth",
             Self::Grace => "Grace",
+            Self::Topology => "Topology",
             Self::BerthRole => "BerthRole",
             Self::Auth => "Auth",
             Self::Plugin => "Plugin",
@@ -240,6 +247,7 @@ impl Object {
                 "What tasks are told before the job gives way, its time is over or its node is emptied.",
                 "作业被抢占、运行超时或其节点被清空之前，如何通知任务。",
             ),
+            Self::Topology => ("How near each other tasks are.", "任务之间的位置要求。"),
             Self::BerthRole => ("Additions to a task role.", "对任务角色的补充。"),
             Self::Auth => ("Credentials of a registry.", "镜像仓库的登录信息。"),
             Self::Plugin => ("Something that is done beside the commands.", "命令之外执行的操作。"),

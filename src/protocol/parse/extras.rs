@@ -12,8 +12,8 @@ use crate::fields::{HIVED, Object, PLUGINS, STORAGES};
 use crate::ids::{GpuType, JobName, RoleName, StorageName};
 use crate::secrets::Secrets;
 use crate::spec::{
-    Grace, GraceSignal, JobSpec, NoLimit, NoSignal, NodeWish, PortRequest, Priority, RegistryAuth,
-    RetryLimit, TaskRole, TimeLimit,
+    Grace, GraceSignal, JobSpec, NoLevel, NoLimit, NoSignal, NodeWish, PortRequest, Priority,
+    RegistryAuth, RetryLimit, TaskRole, TimeLimit, Topology, TopologyLevel,
 };
 
 pub(crate) const BERTH: &str = "berth";
@@ -246,6 +246,25 @@ fn grace_signal<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Option<GraceS
     }
 }
 
+/// `topology`; an empty one asks for nothing.
+fn topology<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Topology {
+    let Some(fields) = reader.object(field, Object::Topology) else { return Topology::default() };
+    let mut level = |key| fields.given(key).and_then(|f| topology_level(reader, &f));
+    Topology { required: level("required"), preferred: level("preferred") }
+}
+
+fn topology_level<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Option<TopologyLevel> {
+    let text = reader.text(field)?;
+    match text.parse() {
+        Ok(level) => Some(level),
+        Err(error) => {
+            let error: NoLevel = error;
+            reader.wrong(field, error.to_string(), TopologyLevel::NAMES.join(", "));
+            None
+        }
+    }
+}
+
 fn read_berth<'d>(
     reader: &mut Reader<'d>,
     field: &Field<'d>,
@@ -264,6 +283,7 @@ fn read_berth<'d>(
     extras.nodes = NodeWish {
         names: fields.given("nodes").map(|f| parts::node_names(reader, &f)).unwrap_or_default(),
         labels: fields.given("nodeLabels").map(|f| parts::labels(reader, &f)).unwrap_or_default(),
+        topology: fields.given("topology").map(|f| topology(reader, &f)).unwrap_or_default(),
     };
     let kill_all = fields.given("killAllOnCompletedTaskNumber");
     extras.kill_all = kill_all.and_then(|f| self::kill_all(reader, &f, known));

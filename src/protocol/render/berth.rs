@@ -8,7 +8,7 @@ use super::tree::{Map, Tree};
 use crate::fields::{Field, HIVED, JobField, Kind, Notation, Object, PLUGINS};
 use crate::ids::GpuType;
 use crate::secrets::MASK;
-use crate::spec::{JobSpec, NodeWish, PortRequest, Priority, RegistryAuth, RetryLimit};
+use crate::spec::{JobSpec, NodeWish, PortRequest, Priority, RegistryAuth, RetryLimit, Topology};
 
 /// What the kept scheduler's part of `extras` says, were it read again.
 #[derive(Default)]
@@ -108,6 +108,9 @@ pub(super) fn put_fields(spec: &JobSpec, notation: Notation, kept: &Kept, map: &
         if key.kind == Kind::One(Object::Grace) {
             map.put_filled(key.name, grace(spec));
         }
+        if key.kind == Kind::One(Object::Topology) {
+            map.put_filled(key.name, topology(&spec.nodes));
+        }
         let Some(Field::Job(field)) = key.field else { continue };
         if field.place(notation).object == Object::Berth
             && let Some(said) = said(spec, field, kept)
@@ -137,7 +140,10 @@ fn said(spec: &JobSpec, field: JobField, kept: &Kept) -> Option<Tree> {
         JobField::Environment => Some(environment(spec)),
         JobField::Secrets => Some(secrets(spec)),
         // They stand in an object of their own.
-        JobField::GraceSignal | JobField::GraceSeconds => None,
+        JobField::GraceSignal
+        | JobField::GraceSeconds
+        | JobField::TopologyRequired
+        | JobField::TopologyPreferred => None,
         // Each notation has words of its own for these.
         JobField::Name | JobField::VirtualCluster | JobField::Retries => None,
     }
@@ -149,6 +155,18 @@ fn grace(spec: &JobSpec) -> Tree {
     if let Some(grace) = spec.grace {
         map.put("signal", Tree::text(grace.signal));
         map.put("seconds", Tree::number(grace.seconds));
+    }
+    map.done()
+}
+
+/// Empty where nothing is asked for.
+fn topology(wish: &NodeWish) -> Tree {
+    let mut map = Map::default();
+    let Topology { required, preferred } = wish.topology;
+    for (key, level) in [("required", required), ("preferred", preferred)] {
+        if let Some(level) = level {
+            map.put(key, Tree::text(level));
+        }
     }
     map.done()
 }

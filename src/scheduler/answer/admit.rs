@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use protocol::wait::{ResourceKind, WaitReason};
 
-use crate::answer::explain;
+use crate::answer::{explain, level};
 use crate::cluster::Cluster;
 use crate::cluster::workload::Workload;
 use crate::model::{Node, Request, Snapshot, VirtualCluster, WHOLE_GPU};
@@ -32,8 +32,8 @@ impl Admission {
     ///
     /// # Errors
     /// [`WaitReason::NodesAbsent`], [`WaitReason::TypeAbsent`], [`WaitReason::GpusNotShared`],
-    /// [`WaitReason::PortsOutside`] or [`WaitReason::Impossible`]: it could never start. A cluster
-    /// without nodes refuses nothing.
+    /// [`WaitReason::PortsOutside`], [`WaitReason::LevelTooSmall`] or [`WaitReason::Impossible`]: it
+    /// could never start. A cluster without nodes refuses nothing.
     pub fn admit(&self, request: &Request) -> Result<(), WaitReason> {
         let class = self.0.class_without_places(request);
         never(&self.0, &class).map_or(Ok(()), Err)
@@ -64,6 +64,7 @@ pub(crate) fn never(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
         .or_else(|| ports_too_many(cluster, class))
         .or_else(|| class.roles.iter().find_map(|role| role_too_large(cluster, class, role)))
         .or_else(|| job_too_large(cluster, class))
+        .or_else(|| level::too_small(cluster, class))
         .or_else(|| share_too_small(cluster, class))
         .or_else(|| cells_too_small(cluster, class))
 }

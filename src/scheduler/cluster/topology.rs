@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use protocol::cluster::LEVELS;
+use protocol::spec::TopologyLevel;
 
 use crate::cluster::claim::Claim;
 use crate::model::Node;
@@ -18,6 +18,7 @@ pub(crate) struct Topology {
 /// Places of the same size, such as racks.
 #[derive(Debug, Clone)]
 pub(crate) struct Level {
+    pub(crate) level: TopologyLevel,
     /// By place: its nodes, ascending.
     pub(crate) places: Vec<Vec<NodeIndex>>,
     /// By node: its place, if it names one.
@@ -26,16 +27,34 @@ pub(crate) struct Level {
 
 impl Topology {
     pub(crate) fn new(nodes: &[Node]) -> Self {
-        let levels = LEVELS.iter().rev().map(|label| Level::new(nodes, label));
+        let levels = TopologyLevel::ALL.into_iter().rev().map(|level| Level::new(nodes, level));
         Self { levels: levels.filter(|level| !level.places.is_empty()).collect() }
+    }
+
+    pub(crate) fn level(&self, level: TopologyLevel) -> Option<&Level> {
+        self.levels.iter().find(|known| known.level == level)
+    }
+
+    /// Positions of the levels, that which is preferred first, then the narrowest.
+    pub(crate) fn order(&self, preferred: Option<TopologyLevel>) -> Vec<usize> {
+        let mut order: Vec<_> = (0..self.levels.len()).collect();
+        order.sort_by_key(|at| Some(self.levels[*at].level) != preferred);
+        order
+    }
+
+    /// Whether all tasks are in one place of a level; a node that names none is one of its own.
+    pub(crate) fn is_one(&self, level: TopologyLevel, claims: &[Claim]) -> bool {
+        let first = claims.first().and_then(|claim| claim.node);
+        claims.iter().all(|claim| claim.node == first)
+            || self.level(level).is_some_and(|level| level.is_one(claims))
     }
 }
 
 impl Level {
-    fn new(nodes: &[Node], label: &str) -> Self {
+    fn new(nodes: &[Node], level: TopologyLevel) -> Self {
         let mut places: BTreeMap<&str, Vec<NodeIndex>> = BTreeMap::new();
         for (at, node) in (0_usize..).map(NodeIndex::from).zip(nodes) {
-            if let Some(name) = node.labels.get(label) {
+            if let Some(name) = node.labels.get(level.name()) {
                 places.entry(name).or_default().push(at);
             }
         }
@@ -43,7 +62,7 @@ impl Level {
         for (place, nodes) in places.values().enumerate() {
             nodes.iter().for_each(|node| of[*node] = Some(place));
         }
-        Self { places: places.into_values().collect(), of }
+        Self { level, places: places.into_values().collect(), of }
     }
 
     /// Whether all tasks are in one place.

@@ -1,6 +1,8 @@
-//! The nodes that a job may use, where it asks for some by name or label.
+//! The nodes that a job may use, where it asks for some by name or label, or for those of one place.
 
 use std::collections::BTreeSet;
+
+use protocol::spec::TopologyLevel;
 
 use crate::cluster::Cluster;
 use crate::cluster::node::NodeState;
@@ -34,6 +36,15 @@ impl Cluster {
             )
         });
         counted.filter(|(_, count)| *count > 0)
+    }
+
+    /// The nodes of each place of a level; a node that names none is a place of its own.
+    pub(crate) fn places(&self, level: TopologyLevel) -> Vec<Vec<NodeIndex>> {
+        let known = self.topology.level(level);
+        let named = known.into_iter().flat_map(|known| known.places.iter().cloned());
+        let is_alone = |node: &NodeIndex| known.is_none_or(|known| known.of[*node].is_none());
+        let alone = self.states.numbers().filter(is_alone).map(|node| vec![node]);
+        named.chain(alone).collect()
     }
 
     /// The types of the GPUs on nodes that a class may use.

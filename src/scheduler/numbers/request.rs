@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use protocol::ids::{GpuType, JobId, PortLabel, VirtualClusterName};
-use protocol::spec::PortRequest;
+use protocol::spec::{PortRequest, TopologyLevel};
 
 use crate::model::{Request, RoleRequest, WHOLE_GPU};
 use crate::numbers::amounts::Amounts;
@@ -143,6 +143,11 @@ impl Class {
         }
     }
 
+    /// The level of which one place has to hold all its tasks; one task is nowhere apart.
+    pub(crate) fn required_level(&self) -> Option<TopologyLevel> {
+        self.of.nodes.topology.required.filter(|_| self.tasks() > 1)
+    }
+
     /// Whether nodes differ for it in more than what is free on them.
     pub(crate) fn is_particular(&self) -> bool {
         !self.avoid.is_empty() || self.only.is_some() || !self.numbered.is_empty()
@@ -167,6 +172,9 @@ impl ClassKey {
             names.extend([key.clone(), value.clone()]);
         }
         words.extend([request.nodes.names.len() as u64, request.nodes.labels.len() as u64]);
+        let topology = &request.nodes.topology;
+        let level = |level: Option<TopologyLevel>| level.map_or(0, |level| level as u64 + 1);
+        words.extend([level(topology.required), level(topology.preferred)]);
         let mut labels = Vec::new();
         for role in &request.roles {
             let demand = role.demand;

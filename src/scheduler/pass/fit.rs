@@ -46,6 +46,8 @@ pub(crate) struct Failure {
     pub(crate) role: usize,
     /// Tasks of the job that had found one.
     pub(crate) fit: u32,
+    /// There is room for all tasks, but in no place of the level that the job requires.
+    pub(crate) apart: bool,
 }
 
 /// By what right a job looks for places, and what it may see.
@@ -103,7 +105,7 @@ pub(crate) fn place_within(
             if placed == 0 {
                 let fit = u32::try_from(gang.claims.len()).unwrap_or(u32::MAX);
                 gang.undo();
-                return Err(Failure { role, fit });
+                return Err(Failure { role, fit, apart: false });
             }
             remaining -= placed;
         }
@@ -171,8 +173,8 @@ pub(crate) struct Gang<'c, 'w> {
     pub(crate) class: &'w Class,
     pub(crate) look: Look,
     pub(crate) claims: Vec<Claim>,
-    /// The only nodes that are looked at.
-    within: Option<&'w [NodeIndex]>,
+    /// The only nodes that are looked at, ascending.
+    pub(crate) within: Option<&'w [NodeIndex]>,
 }
 
 impl<'c, 'w> Gang<'c, 'w> {
@@ -226,6 +228,11 @@ impl<'c, 'w> Gang<'c, 'w> {
         }
     }
 
+    /// Whether a node is one of those that are looked at.
+    pub(crate) fn is_within(&self, node: NodeIndex) -> bool {
+        self.within.is_none_or(|within| within.binary_search(&node).is_ok())
+    }
+
     /// Nodes on which the job has a task already, the last few.
     fn joined(&self) -> Vec<NodeIndex> {
         let mut nodes: Vec<_> = self.claims.iter().rev().take(8).filter_map(|c| c.node).collect();
@@ -267,7 +274,7 @@ impl<'c, 'w> Gang<'c, 'w> {
 
     /// Where on the node tasks may go now; ports and the cells of others allowing.
     fn spot(&mut self, node: NodeIndex, role: usize, mode: Mode, remaining: u32) -> Option<Spot> {
-        if !self.class.allows(node) {
+        if !self.class.allows(node) || !self.is_within(node) {
             return None;
         }
         let wanted = &self.class.roles[role];

@@ -30,7 +30,7 @@ pub(crate) type MayLeave<'a> = &'a dyn Fn(&Tenant) -> bool;
 /// changed, when the cells themselves have no room.
 pub(crate) fn evict(
     cluster: &mut Cluster,
-    Wanted { job, class }: Wanted,
+    wanted: Wanted,
     look: Look,
     now: Timestamp,
     may_leave: MayLeave,
@@ -38,8 +38,47 @@ pub(crate) fn evict(
     if cluster.borrowed.is_empty() {
         return None;
     }
+    let Some(level) = wanted.class.required_level() else {
+        return evict_within(cluster, wanted, look, now, may_leave, None);
+    };
+    // Of the places of the level that where it costs least.
+    let mut best: Option<(Cost, Vec<NodeIndex>)> = None;
+    for place in cluster.places(level) {
+        if !cluster.is_large_enough(wanted.class, &place) {
+            continue;
+        }
+        let found = evict_within(cluster, wanted, look, now, may_leave, Some(&place));
+        let Some(Eviction { claims, victims }) = found else { continue };
+        let cost = cost_of(&victims, now);
+        undo(cluster, &claims);
+        restore(cluster, victims);
+        if best.as_ref().is_none_or(|(least, _)| cost < *least) {
+            best = Some((cost, place));
+        }
+    }
+    let (_, place) = best?;
+    evict_within(cluster, wanted, look, now, may_leave, Some(&place))
+}
+
+/// What it costs to send all of these away.
+fn cost_of(victims: &[(JobId, Tenant)], now: Timestamp) -> Cost {
+    victims.iter().fold((Priority::OPPORTUNISTIC, 0), |(class, lost), (_, tenant)| {
+        let (of, more) = tenant.cost(now);
+        (of.max(class), more.saturating_add(lost))
+    })
+}
+
+/// The same on these nodes alone, if any are named.
+fn evict_within(
+    cluster: &mut Cluster,
+    Wanted { job, class }: Wanted,
+    look: Look,
+    now: Timestamp,
+    may_leave: MayLeave,
+    within: Option<&[NodeIndex]>,
+) -> Option<Eviction> {
     let mut victims = Vec::new();
-    let mut gang = Gang::new(cluster, Wanted { job, class }, look);
+    let mut gang = Gang { within, ..Gang::new(cluster, Wanted { job, class }, look) };
     for role in 0..class.roles.len() {
         let mut remaining = class.roles[role].count;
         while remaining > 0 {
@@ -74,7 +113,7 @@ fn clear(
     let modes = modes(gang.cluster, &gang.class.roles[role], gang.look);
     let nodes = candidates(gang.cluster, &gang.class.roles[role], &modes);
     let mut best: Option<(Cost, NodeIndex, Vec<JobId>)> = None;
-    for node in nodes {
+    for node in nodes.into_iter().filter(|node| gang.is_within(*node)) {
         let least = best.as_ref().map(|(cost, ..)| *cost);
         if let Some((cost, jobs)) = leavers(gang, node, role, now, may_leave, least) {
             best = Some((cost, node, jobs));

@@ -16,7 +16,8 @@ use crate::numbers::gpus::{self, Bits, positions};
 use crate::numbers::indices::{AccountIndex, NodeIndex, PortsIndex};
 use crate::numbers::request::{Class, Span, Wanted};
 use crate::pass::claimant::Preemptor;
-use crate::pass::fit::{Look, place_within, undo};
+use crate::pass::fit::{Look, undo};
+use crate::pass::together::place_as_required;
 
 /// What is kept for a job.
 #[derive(Debug, Clone)]
@@ -163,9 +164,9 @@ fn first_room(
         if !cluster.shares.lacks(account, class, false).is_empty() {
             return None;
         }
-        // Where it will be together is seen when it starts: more may be free by then.
+        // Where it will be nearer together than it must is seen when it starts: more may be free by then.
         let look = Look::Guaranteed(account);
-        let claims = place_within(cluster, Wanted { job, class }, look, None).ok()?;
+        let claims = place_as_required(cluster, Wanted { job, class }, look).ok()?;
         undo(cluster, &claims);
         Some(claims)
     };

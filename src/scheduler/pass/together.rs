@@ -1,11 +1,14 @@
 //! The tasks of a gang go to one switch, else to one rack, one row or one site, where it has room for
-//! all of them.
+//! all of them; to one place of the level that the job requires, or nowhere.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+use protocol::spec::TopologyLevel;
 
 use crate::cluster::Cluster;
 use crate::cluster::claim::Claim;
-use crate::cluster::topology::Level;
+use crate::model::WHOLE_GPU;
+use crate::numbers::gpus::Bits;
 use crate::numbers::indices::NodeIndex;
 use crate::numbers::request::{Class, Wanted};
 use crate::pass::fit::{Failure, Look, place_within, undo};
@@ -17,13 +20,17 @@ const LOOKS: usize = 1 << 14;
 /// Thousandths of GPUs and of cores.
 type Room = (i64, i64);
 
+fn sum(one: Room, other: Room) -> Room {
+    (one.0 + other.0, one.1 + other.1)
+}
+
 /// Places all tasks of a job or none; those of a gang near each other.
 pub(crate) fn place(
     cluster: &mut Cluster,
     Wanted { job, class }: Wanted,
     look: Look,
 ) -> Result<Vec<Claim>, Failure> {
-    let claims = place_within(cluster, Wanted { job, class }, look, None)?;
+    let claims = place_as_required(cluster, Wanted { job, class }, look)?;
     match look {
         Look::Guaranteed(_) | Look::Lend => {
             Ok(closer(cluster, Wanted { job, class }, look, claims))
@@ -31,6 +38,51 @@ pub(crate) fn place(
         // One task is nowhere apart, and what is kept for others is used no more than it must.
         Look::Step(..) | Look::Borrow => Ok(claims),
     }
+}
+
+/// Places all tasks of a job or none: in one place of the level that it requires, else anywhere.
+pub(crate) fn place_as_required(
+    cluster: &mut Cluster,
+    wanted: Wanted,
+    look: Look,
+) -> Result<Vec<Claim>, Failure> {
+    let claims = place_within(cluster, wanted, look, None)?;
+    let Some(level) = wanted.class.required_level() else { return Ok(claims) };
+    if cluster.topology.is_one(level, &claims) {
+        return Ok(claims);
+    }
+    undo(cluster, &claims);
+    let places = cluster.places(level);
+    // What it avoids is the last choice.
+    for any in [false, true] {
+        for place in cluster.roomy((&places, any), wanted.class, (&claims, false)) {
+            if let Ok(claims) = place_within(cluster, wanted, look, Some(&place)) {
+                return Ok(claims);
+            }
+        }
+    }
+    Err(Failure { role: 0, fit: 0, apart: true })
+}
+
+/// The most tasks of a job that find room in one place of a level.
+pub(crate) fn most_in_one(
+    cluster: &mut Cluster,
+    wanted: Wanted,
+    look: Look,
+    level: TopologyLevel,
+) -> u32 {
+    let mut most = 0;
+    for place in cluster.places(level) {
+        let fit = match place_within(cluster, wanted, look, Some(&place)) {
+            Ok(claims) => {
+                undo(cluster, &claims);
+                wanted.class.tasks()
+            }
+            Err(failure) => failure.fit,
+        };
+        most = most.max(fit);
+    }
+    most
 }
 
 /// Takes places for a gang that are nearer to each other than those it has taken, or leaves it there:
@@ -46,61 +98,95 @@ fn closer(
         return claims;
     }
     let nodes: BTreeSet<_> = claims.iter().filter_map(|claim| claim.node).collect();
-    let (mut level, mut looks) = (0, LOOKS);
+    let mut order = cluster.topology.order(class.of.nodes.topology.preferred).into_iter();
+    let (required, mut looks) = (class.required_level(), LOOKS);
     while nodes.len() > 1
-        && let Some(wider) = cluster.topology.levels.get(level)
+        && let Some(wider) = order.next().and_then(|at| cluster.topology.levels.get(at))
         && !wider.is_one(&claims)
     {
-        for place in cluster.roomy(wider, class, &claims) {
+        for place in cluster.roomy((&wider.places, false), class, (&claims, true)) {
             let Some(left) = looks.checked_sub(place.len() * nodes.len()) else { continue };
             looks = left;
             undo(cluster, &claims);
             match place_within(cluster, Wanted { job, class }, look, Some(&place)) {
-                Ok(closer) => return closer,
-                Err(_) => claims.iter().for_each(|claim| cluster.take(claim)),
+                Ok(closer)
+                    if required.is_none_or(|level| cluster.topology.is_one(level, &closer)) =>
+                {
+                    return closer;
+                }
+                Ok(closer) => undo(cluster, &closer),
+                Err(_) => {}
             }
+            claims.iter().for_each(|claim| cluster.take(claim));
         }
-        level += 1;
     }
     claims
 }
 
 impl Cluster {
-    /// The nodes of each place of a level that may have room for all tasks of a gang, wherever those
-    /// are now; the least room comes first. Nodes that the gang avoids, or that are the last
-    /// choice, are none of them.
-    fn roomy(&self, level: &Level, class: &Class, claims: &[Claim]) -> Vec<Vec<NodeIndex>> {
+    /// The nodes of each of these places that may have room for all tasks of a gang, which would do
+    /// with as much as these claims, taken or not; the least room comes first. Unless any will do,
+    /// nodes that the gang avoids, or that are the last choice, are none of them.
+    fn roomy(
+        &self,
+        (places, any): (&[Vec<NodeIndex>], bool),
+        class: &Class,
+        (claims, taken): (&[Claim], bool),
+    ) -> Vec<Vec<NodeIndex>> {
         let will_do = |node: &NodeIndex| {
             let is_avoided = class.avoid.binary_search(node).is_ok();
-            !is_avoided && !self.kind_of(*node).doubtful && class.allows(*node)
+            (any || !is_avoided && !self.kind_of(*node).doubtful) && class.allows(*node)
         };
         let types = class.roles.iter().fold(0, |types, role| types | role.ask.types);
-        let mut rooms: Vec<Room> = vec![(0, 0); level.places.len()];
-        for (place, nodes) in level.places.iter().enumerate() {
-            for node in nodes.iter().filter(|node| will_do(node)) {
-                let (state, kind) = (&self.states[*node], self.kind_of(*node));
-                if kind.ready && class.may_use(kind) {
-                    let wanted = kind.type_mask() & types != 0;
-                    rooms[place].0 += if wanted { state.gpu_milli() } else { 0 };
-                    rooms[place].1 += state.free.cpus;
-                }
-            }
-        }
+        let mut own: BTreeMap<NodeIndex, Room> = BTreeMap::new();
         let mut needs: Room = (0, 0);
         for claim in claims {
-            let gpus = claim.gpu_milli();
-            needs = (needs.0 + gpus, needs.1 + claim.amounts.cpus);
-            if let Some(place) = claim.node.and_then(|node| level.of[node]) {
-                rooms[place] = (rooms[place].0 + gpus, rooms[place].1 + claim.amounts.cpus);
+            let (gpus, cpus) = (claim.gpu_milli(), claim.amounts.cpus);
+            needs = sum(needs, (gpus, cpus));
+            if let Some(node) = claim.node.filter(|_| taken) {
+                let had = own.entry(node).or_default();
+                *had = sum(*had, (gpus, cpus));
             }
         }
-        let of_any = |room: &Room| if needs.0 > 0 { *room } else { (0, room.1) };
-        let places = rooms.iter().enumerate();
-        let roomy = places.filter(|(_, room)| room.0 >= needs.0 && room.1 >= needs.1);
-        let mut roomy: Vec<_> = roomy.map(|(place, room)| (of_any(room), place)).collect();
+        let room = |node: &NodeIndex| {
+            let (state, kind) = (&self.states[*node], self.kind_of(*node));
+            let wanted = kind.type_mask() & types != 0;
+            let usable = will_do(node) && kind.ready && class.may_use(kind);
+            let free = (if wanted { state.gpu_milli() } else { 0 }, state.free.cpus);
+            let free = if usable { free } else { (0, 0) };
+            sum(free, own.get(node).copied().unwrap_or_default())
+        };
+        let of_any = |room: Room| if needs.0 > 0 { room } else { (0, room.1) };
+        let mut roomy: Vec<(Room, usize)> = Vec::new();
+        for (at, nodes) in places.iter().enumerate() {
+            let all = nodes.iter().map(room).fold(Room::default(), sum);
+            if all.0 >= needs.0 && all.1 >= needs.1 {
+                roomy.push((of_any(all), at));
+            }
+        }
         roomy.sort_unstable();
-        let nodes = |place: usize| level.places[place].iter().copied().filter(will_do).collect();
-        roomy.into_iter().map(|(_, place)| nodes(place)).collect()
+        let nodes = |at: usize| places[at].iter().copied().filter(will_do).collect();
+        roomy.into_iter().map(|(_, at)| nodes(at)).collect()
+    }
+
+    /// Whether the nodes of a place would have room for all tasks of a class, as far as GPUs and cores
+    /// go, if nothing ran there.
+    pub(crate) fn is_large_enough(&self, class: &Class, nodes: &[NodeIndex]) -> bool {
+        let types = class.roles.iter().fold(0, |types, role| types | role.ask.types);
+        let allowed = nodes.iter().filter(|node| class.allows(**node));
+        let kinds = allowed.map(|node| self.kind_of(*node));
+        let has = kinds.filter(|kind| kind.ready && class.may_use(kind)).map(|kind| -> Room {
+            let wanted = kind.types.iter().filter(|(number, _)| types >> number & 1 == 1);
+            let count = |(_, bits): &(u8, Bits)| i64::from((bits & kind.healthy).count_ones());
+            (wanted.map(count).sum::<i64>() * i64::from(WHOLE_GPU), kind.total.cpus)
+        });
+        let has = has.fold(Room::default(), sum);
+        let needs = class.roles.iter().map(|role| {
+            let count = i64::from(role.count);
+            (count * role.ask.gpu_milli(), count * role.ask.each.cpus)
+        });
+        let needs = needs.fold(Room::default(), sum);
+        has.0 >= needs.0 && has.1 >= needs.1
     }
 }
 

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use protocol::cluster::NodeCondition;
 use protocol::ids::JobId;
-use protocol::spec::NodeWish;
+use protocol::spec::{NodeWish, Topology};
 use protocol::wait::{ResourceKind, WaitReason};
 
 use crate::model::{RoleRequest, Snapshot};
@@ -54,6 +54,7 @@ fn the_reason_binds(snapshot: &Snapshot, job: JobId, reason: &WaitReason) {
             assert!(!matches!(reason, Some(WaitReason::QuotaVc { .. })));
         }
         WaitReason::Impossible { .. }
+        | WaitReason::LevelTooSmall { .. }
         | WaitReason::NodesAbsent { .. }
         | WaitReason::TypeAbsent { .. }
         | WaitReason::GpusNotShared { .. }
@@ -92,7 +93,18 @@ fn the_reason_binds(snapshot: &Snapshot, job: JobId, reason: &WaitReason) {
             let mut lifted = own;
             let [role] = &mut lifted.waiting[0].roles[..] else { return };
             role.count = *fit;
+            lifted.waiting[0].nodes.topology = Topology::default();
             assert_eq!(another(&lifted, job), None, "so many fit");
+        }
+        WaitReason::LevelFull { level, tasks, fit } => {
+            assert!(fit < tasks && !starts(&own, job));
+            let mut lifted = own;
+            for node in &mut lifted.nodes {
+                node.labels.insert(level.name().to_owned(), "the only one".to_owned());
+            }
+            lifted.waiting[0].nodes.labels.clear();
+            let another = another(&lifted, job);
+            assert!(!matches!(another, Some(WaitReason::LevelFull { .. })), "{another:?}");
         }
         WaitReason::Fragmented { needs, free, best_node } => {
             assert!(best_node < needs && free >= needs);

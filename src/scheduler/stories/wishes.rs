@@ -40,6 +40,7 @@ fn nodes_that_do_not_exist_are_refused_at_the_door() {
         wanted: NodeWish {
             names: names.iter().map(|name| node_name(name)).collect(),
             labels: labels.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
+            ..NodeWish::default()
         },
     };
     let admit = |request| admit(&story.snapshot, &request);

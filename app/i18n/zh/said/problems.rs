@@ -114,6 +114,7 @@ pub(super) const PROBLEMS: &str = sayings![
     ("{} is not a priority class", "{0} 不是优先级"),
     ("{} is not a time limit", "{0} 不是有效的运行时长上限"),
     ("{} is not a signal that tasks are sent", "{0} 不是可以发送给任务的信号"),
+    ("{} is not a level of topology", "{0} 不是拓扑层级"),
     ("the grace takes all of the time limit", "宽限期占满了运行时长上限"),
     ("seconds, or a text such as 2h 30m, of at most 365d", "秒数，或 2h 30m 这样的文本，最长 365d"),
     ("fewer seconds than timeLimit says", "秒数须小于 timeLimit"),

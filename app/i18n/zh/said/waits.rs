@@ -9,6 +9,10 @@ pub(super) const WAITS: &str = sayings![
         "a task asks for {}, the largest node it may use has {}",
         "单任务需要 {0}，可用的最大节点有 {1}",
     ),
+    (
+        "This request can never be met: all {} tasks have to be in one {}, and the largest that it may use holds {} of them. Ask for less, or for a wider level.",
+        "该请求永远无法满足：全部 {0} 个任务须位于同一 {1}，可用的最大一处仅可容纳 {2} 个。请减少申请量或放宽层级",
+    ),
     ("{} CPU core", "{0} 个 CPU 核"),
     ("{} CPU cores", "{0} 个 CPU 核"),
     ("{} GPU", "{0} 张 GPU"),

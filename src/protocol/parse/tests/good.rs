@@ -1,7 +1,7 @@
 use crate::document::Syntax;
 use crate::edit::Step;
 use crate::parse::{Parsed, parse};
-use crate::spec::{Completion, Dialect, Grace, GraceSignal, RetryLimit};
+use crate::spec::{Completion, Dialect, Grace, GraceSignal, RetryLimit, Topology, TopologyLevel};
 
 const QIZHI: &str = include_str!("../../fixtures/qizhi.json");
 const PAI: &str = include_str!("../../fixtures/pai.json");
@@ -388,6 +388,32 @@ fn a_grace_is_a_signal_and_seconds_in_both_versions() {
         let problems = crate::parse::parse(&bad).unwrap_err();
         assert_eq!((problems[0].path.as_str(), problems[0].message.as_str()), (path, message));
     }
+}
+
+#[test]
+fn levels_of_topology_are_required_or_preferred_in_both_versions() {
+    let v1 = |topology: &str| {
+        format!(
+            r#"{{"jobName": "a", "image": "i", "extras": {{"berth": {{"topology": {topology}}}}},
+                "taskRoles": [{{"name": "w", "taskNumber": 1, "cpuNumber": 1, "memoryMB": 100,
+                    "gpuNumber": 0, "command": "true"}}]}}"#
+        )
+    };
+    let (row, rack) = (Some(TopologyLevel::Row), Some(TopologyLevel::Rack));
+    for (written, required, preferred) in [
+        (r#"{"required": "rack"}"#, rack, None),
+        (r#"{"required": "row", "preferred": "rack"}"#, row, rack),
+        (r#"{"required": null, "preferred": "row"}"#, None, row),
+        ("{}", None, None),
+    ] {
+        let spec = crate::parse::parse(&v1(written)).unwrap().spec;
+        assert_eq!(spec.nodes.topology, Topology { required, preferred });
+        let v2 = crate::render::to_yaml(&spec);
+        assert_eq!(crate::parse::parse(&v2).unwrap().spec.nodes, spec.nodes, "{v2}");
+    }
+    let problems = crate::parse::parse(&v1(r#"{"required": "aisle"}"#)).unwrap_err();
+    assert_eq!(problems[0].path, "extras.berth.topology.required");
+    assert_eq!(problems[0].message, "\"aisle\" is not a level of topology");
 }
 
 #[test]

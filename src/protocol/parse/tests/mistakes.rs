@@ -306,7 +306,7 @@ const OF_SCM: [Bad; 15] = [
         "\"extras\": {\"berth\": {‸\"prio\": 1}}",
         "extras.berth.prio",
         "the key \"prio\" is not known here; did you mean \"priority\"?",
-        "name, description, priority, timeLimit, grace, gpuType, nodes, nodeLabels, \
+        "name, description, priority, timeLimit, grace, gpuType, nodes, nodeLabels, topology, \
      killAllOnCompletedTaskNumber, authFile, dataDir, outputDir, codeDir, jobEnvs, secrets, taskRoles",
     ),
     bad(

@@ -12,7 +12,7 @@ use crate::ids::{GpuType, JobName, NodeName, PortLabel, RoleName, VirtualCluster
 use crate::resources::Resources;
 use crate::spec::{
     Completion, Dialect, Grace, GraceSignal, JobSpec, NodeWish, PortRequest, Priority,
-    RegistryAuth, RetryLimit, TaskRole,
+    RegistryAuth, RetryLimit, TaskRole, Topology, TopologyLevel,
 };
 
 /// Words and marks that the notations might take for something else.
@@ -225,9 +225,11 @@ fn plugins() -> impl Strategy<Value = serde_json::Value> {
 
 fn nodes() -> impl Strategy<Value = NodeWish> {
     let names = btree_set("[A-Za-z0-9._-]{1,6}", 0..3);
-    (names, btree_map("[a-z=, ]{1,4}", text(), 0..3)).prop_map(|(names, labels)| {
+    let level = || option::of(prop::sample::select(TopologyLevel::ALL.to_vec()));
+    let labels = btree_map("[a-z=, ]{1,4}", text(), 0..3);
+    (names, labels, level(), level()).prop_map(|(names, labels, required, preferred)| {
         let names = names.into_iter().map(|name| NodeName::new(name).unwrap()).collect();
-        NodeWish { names, labels }
+        NodeWish { names, labels, topology: Topology { required, preferred } }
     })
 }
 

@@ -68,8 +68,10 @@ impl<'s> Places<'s> {
                 self.resource(ResourceKind::Gpu, |role| role.resources.gpu_part().is_some())
             }
             WaitReason::PortsOutside { first, .. } => self.ports(*first),
+            WaitReason::LevelTooSmall { .. } => self.job(JobField::TopologyRequired),
             WaitReason::Impossible { .. }
             | WaitReason::ShareElsewhere { .. }
+            | WaitReason::LevelFull { .. }
             | WaitReason::Queued
             | WaitReason::QuotaVc { .. }
             | WaitReason::Fragmented { .. }
@@ -195,5 +197,10 @@ mod tests {
             v2.replace("extras:", "extras:\n  hivedScheduler: {taskRoles: {ps: {skuType: K80}}}");
         let path = "extras.hivedScheduler.taskRoles.ps.skuType";
         assert_eq!(found(&of_role, &types("K80")), path);
+        let level = protocol::spec::TopologyLevel::Rack;
+        let too_small = WaitReason::LevelTooSmall { level, tasks: 2, fit: 1 };
+        let berth = r#""extras": {"berth": {"topology": {"required": "rack"}}}, "image""#;
+        let required = V1.replacen(r#""image""#, berth, 1);
+        assert_eq!(found(&required, &too_small), "extras.berth.topology.required");
     }
 }
