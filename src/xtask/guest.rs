@@ -1,19 +1,20 @@
 //! The guest: the program that Berth puts into every container, static, so that it runs in any.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 
-use crate::process::{find_program, output, run};
+use crate::packages::{self, Package};
+use crate::process::{output, run};
 use crate::progress::{note, step};
+use crate::rust_target;
 use crate::workspace::Workspace;
 
-/// What it is built for: containers of nodes with these processors, and the compiler that links it elsewhere.
+/// What it is built for: containers of nodes with these processors, and what links it elsewhere.
 const TARGETS: [Target; 2] = [
-    Target { processor: "x86_64", linker: "x86_64-linux-gnu-gcc" },
-    Target { processor: "aarch64", linker: "aarch64-linux-gnu-gcc" },
+    Target { processor: "x86_64", linker: "x86_64-linux-gnu-gcc", packages: &packages::FOR_INTEL },
+    Target { processor: "aarch64", linker: "aarch64-linux-gnu-gcc", packages: &packages::FOR_ARM },
 ];
 
 /// How it is built: small first.
@@ -28,6 +29,7 @@ const FLAGS: &str = "-C target-feature=+crt-static --cfg getrandom_backend=\"lin
 struct Target {
     processor: &'static str,
     linker: &'static str,
+    packages: &'static [Package],
 }
 
 impl Target {
@@ -45,24 +47,25 @@ impl Target {
         format!("CARGO_TARGET_{}_LINKER", self.name().to_uppercase().replace('-', "_"))
     }
 
-    /// What of the toolchain is not there, and where it comes from.
-    fn lacks(self) -> Result<Option<String>> {
-        let name = self.name();
-        let mut rustc = Command::new("rustc");
-        let folder = output(rustc.args(["--print", "target-libdir", "--target", &name]))?;
-        if !has_library(Path::new(folder.trim())) {
-            return Ok(Some(format!("rustup target add {name}")));
+    /// Brings what builds for it on a machine with other processors.
+    fn prepare(self, workspace: &Workspace) -> Result<()> {
+        if !self.links() {
+            packages::ensure(self.packages)?;
+            ensure!(self.links(), "{} finds no libc.a", self.linker);
         }
-        let linker = find_program(self.linker);
-        let package = format!("apt-get install gcc-{}-linux-gnu", self.processor.replace('_', "-"));
-        Ok(linker.is_none().then_some(package))
+        rust_target::ensure(workspace, &self.name())
+    }
+
+    /// Whether the compiler that links for it is there, and the library that it links.
+    fn links(self) -> bool {
+        let library = output(Command::new(self.linker).arg("-print-file-name=libc.a"));
+        library.is_ok_and(|answer| names_a_file(&answer))
     }
 }
 
-fn has_library(folder: &Path) -> bool {
-    fs::read_dir(folder).is_ok_and(|entries| {
-        entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("libstd-"))
-    })
+/// Whether the compiler has found the file: of one that it does not find it says the bare name.
+fn names_a_file(answer: &str) -> bool {
+    Path::new(answer.trim()).is_absolute()
 }
 
 /// The program for this machine's processors, built anew if anything it is made of has changed.
@@ -73,17 +76,18 @@ pub(crate) fn ensure(workspace: &Workspace) -> Result<PathBuf> {
     step("guest, static", || build(workspace, target))
 }
 
-/// The programs for nodes of all kinds, this machine's first; what its toolchain cannot build is left out.
+/// The programs for nodes of all kinds, this machine's first; what this machine cannot be made ready to build
+/// is left out.
 pub(crate) fn all(workspace: &Workspace) -> Result<Vec<PathBuf>> {
     let mut programs = vec![ensure(workspace)?];
     for target in TARGETS.into_iter().filter(|target| !target.is_of_this_machine()) {
-        match target.lacks()? {
-            None => {
+        match target.prepare(workspace) {
+            Ok(()) => {
                 let name = format!("guest for {}, static", target.processor);
                 programs.push(step(&name, || build(workspace, target))?);
             }
-            Some(helps) => note(&format!(
-                "no guest for {}, so its nodes will take no tasks; what helps: {helps}",
+            Err(problem) => note(&format!(
+                "no guest for {}, so its nodes will take no tasks: {problem:#}",
                 target.processor
             )),
         }
@@ -124,14 +128,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_is_told_with_what_helps() {
+    fn one_is_of_this_machine_and_what_links_the_other_is_named() {
         let [intel, arm] = TARGETS;
         assert_eq!(arm.name(), "aarch64-unknown-linux-gnu");
         assert_eq!(arm.linker_variable(), "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER");
         assert_ne!(intel.is_of_this_machine(), arm.is_of_this_machine());
-        let none = tempfile::tempdir().unwrap();
-        assert!(!has_library(none.path()) && !has_library(&none.path().join("absent")));
-        fs::write(none.path().join("libstd-1.rlib"), "").unwrap();
-        assert!(has_library(none.path()));
+    }
+
+    #[test]
+    fn a_compiler_links_that_is_there_and_knows_where_its_library_is() {
+        assert!(names_a_file("/usr/lib/gcc-cross/aarch64-linux-gnu/12/../../libc.a\n"));
+        assert!(!names_a_file("libc.a\n") && !names_a_file(""));
+        let absent = Target { processor: "z80", linker: "z80-linux-gnu-gcc", packages: &[] };
+        assert!(!absent.links());
     }
 }

@@ -10,10 +10,10 @@ mod packages;
 mod process;
 mod progress;
 mod release;
+mod rust_target;
 mod serve;
 mod setup;
 mod test;
-mod wasm_target;
 mod web;
 mod workspace;
 

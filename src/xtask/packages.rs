@@ -39,6 +39,18 @@ pub(crate) const SYMBOLS: [Package; 1] = [package("binutils", "objcopy")];
 /// What finds the libraries that a binary needs, for a package of it.
 pub(crate) const DEB: [Package; 1] = [package("dpkg-dev", "dpkg-shlibdeps")];
 
+/// What links static programs for 64-bit ARM on another machine, and the library that is put into them.
+pub(crate) const FOR_ARM: [Package; 2] = [
+    package("gcc-aarch64-linux-gnu", "aarch64-linux-gnu-gcc"),
+    package("libc6-dev-arm64-cross", "/usr/aarch64-linux-gnu/lib/libc.a"),
+];
+
+/// As [`FOR_ARM`], for x86-64.
+pub(crate) const FOR_INTEL: [Package; 2] = [
+    package("gcc-x86-64-linux-gnu", "x86_64-linux-gnu-gcc"),
+    package("libc6-dev-amd64-cross", "/usr/x86_64-linux-gnu/lib/libc.a"),
+];
+
 /// What the tests run beside the engines.
 pub(crate) const TESTS: [Package; 16] = [
     package("git", "git"),

@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 
 use crate::workspace::Workspace;
-use crate::{base_image, docker, node, packages, wasm_target};
+use crate::{base_image, docker, node, packages, rust_target};
 
 /// What `cargo xtask setup` was asked for.
 #[derive(Debug, Args)]
@@ -40,7 +40,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
 
 /// The WASM target and the JavaScript packages.
 pub(crate) fn for_building(workspace: &Workspace) -> Result<()> {
-    wasm_target::ensure(workspace)?;
+    rust_target::ensure(workspace, rust_target::WASM)?;
     node::ensure_packages(&workspace.javascript())
 }
 

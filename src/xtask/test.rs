@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use crate::process::{self, find_program, succeeds};
-use crate::wasm_target::TARGET;
+use crate::rust_target::WASM;
 use crate::workspace::Workspace;
 use crate::{guest, setup, web};
 use report::{Check, Report};
@@ -81,7 +81,7 @@ fn lint_wasm(workspace: &Workspace) -> Result<()> {
     let mut cargo = workspace.cargo();
     cargo
         .env_remove("CARGO_TARGET_DIR")
-        .args(["clippy", "--package", "app", "--lib", "--target", TARGET])
+        .args(["clippy", "--package", "app", "--lib", "--target", WASM])
         .args(["--no-default-features", "--features", "hydrate", "--target-dir"])
         .arg(workspace.target.join("wasm"))
         .args(["--", "-D", "warnings"]);

@@ -18,7 +18,7 @@ use anyhow::{Context, Result};
 
 use crate::node;
 use crate::progress::step;
-use crate::wasm_target;
+use crate::rust_target;
 use crate::workspace::Workspace;
 use site::Site;
 
@@ -48,7 +48,7 @@ impl Form {
 
 /// Makes the site unless it is there, made in this form from exactly these inputs.
 pub(crate) fn ensure(workspace: &Workspace, form: Form) -> Result<()> {
-    wasm_target::ensure(workspace)?;
+    rust_target::ensure(workspace, rust_target::WASM)?;
     node::ensure_packages(&workspace.javascript())?;
     let stamp = workspace.target.join("site.inputs");
     let inputs = inputs::fingerprint(workspace)?;

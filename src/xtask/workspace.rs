@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use cargo_metadata::MetadataCommand;
 
-use crate::wasm_target::SOURCE_VARIABLE;
+use crate::rust_target::SOURCE_VARIABLE;
 
 /// The paths every task works with.
 #[derive(Debug, Clone)]

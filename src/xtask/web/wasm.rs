@@ -12,7 +12,7 @@ use super::pack::Parts;
 use crate::node;
 use crate::process::{output, run};
 use crate::progress::note;
-use crate::wasm_target::TARGET;
+use crate::rust_target::WASM;
 use crate::workspace::Workspace;
 
 /// The name of the module that fetches parts.
@@ -90,12 +90,12 @@ fn compile(workspace: &Workspace, form: Form) -> Result<PathBuf> {
     let mut cargo = workspace.cargo();
     cargo
         .env_remove("CARGO_TARGET_DIR")
-        .args(["build", "--package", "app", "--lib", "--target", TARGET])
+        .args(["build", "--package", "app", "--lib", "--target", WASM])
         .args(["--no-default-features", "--features", "hydrate", "--profile", profile])
         .arg("--target-dir")
         .arg(&target);
     run(&mut cargo)?;
-    Ok(target.join(TARGET).join(built).join("app.wasm"))
+    Ok(target.join(WASM).join(built).join("app.wasm"))
 }
 
 fn shrink(workspace: &Workspace, application: &Application) -> Result<()> {

@@ -21,8 +21,7 @@ const KEYRINGS: [&str; 2] = [
 
 /// Fetches and unpacks the package; gives its `library` folder, which lies inside `scratch`.
 pub(super) fn fetch_library(version: &str, scratch: &Path) -> Result<PathBuf> {
-    let mirrors = mirrors().with_context(|| what_to_do(version))?;
-    for mirror in &mirrors {
+    for mirror in &mirrors()? {
         for suite in SUITES {
             let apt = PrivateApt::new(&scratch.join("apt").join(suite), mirror, suite)?;
             let Some(package) = apt.find(version) else { continue };
@@ -30,19 +29,7 @@ pub(super) fn fetch_library(version: &str, scratch: &Path) -> Result<PathBuf> {
             return apt.download(&package, version, scratch);
         }
     }
-    bail!(
-        "none of the suites {} has rust-src {version}. {}",
-        SUITES.join(", "),
-        what_to_do(version)
-    )
-}
-
-fn what_to_do(version: &str) -> String {
-    format!(
-        "Make the WASM target available in one of these ways: `rustup target add \
-         wasm32-unknown-unknown` where rustup reaches its server; or unpack the source of Rust \
-         {version} and set BERTH_RUST_SRC to its `library` folder"
-    )
+    bail!("none of the suites {} has rust-src {version}", SUITES.join(", "))
 }
 
 /// apt with lists, cache and sources of its own.
