@@ -121,10 +121,7 @@ fn Nodes(wish: NodeWish) -> impl IntoView {
 }
 
 /// A level of topology, where one is asked for.
-fn level(
-    word: fn(&'static Texts) -> &'static str,
-    level: Option<TopologyLevel>,
-) -> impl IntoView {
+fn level(word: fn(&'static Texts) -> &'static str, level: Option<TopologyLevel>) -> impl IntoView {
     level.map(|level| {
         let of = move |t: &'static Texts| t.submit.fields.levels[level as usize];
         view! { <dt>{tr(word)}</dt> <dd>{told(of)}</dd> }

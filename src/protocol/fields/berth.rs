@@ -97,10 +97,12 @@ pub(super) const TOPOLOGY: &[Key] = &[
         "All tasks start in one place of this level, as the labels of nodes name it, or wait.",
         "所有任务须同时位于该层级的同一位置（由节点标签指定），否则等待。",
     ),
-    Key::new("preferred", Kind::OneOf(&TopologyLevel::NAMES)).job(JobField::TopologyPreferred).help(
-        "All tasks start in one place of this level where one has room for them.",
-        "该层级有同一位置可容纳所有任务时，优先放在那里。",
-    ),
+    Key::new("preferred", Kind::OneOf(&TopologyLevel::NAMES))
+        .job(JobField::TopologyPreferred)
+        .help(
+            "All tasks start in one place of this level where one has room for them.",
+            "该层级有同一位置可容纳所有任务时，优先放在那里。",
+        ),
 ];
 
 pub(super) const ROLE: &[Key] = &[

@@ -2,7 +2,9 @@ use database::nodes::{self, NodeObserved};
 use database::storages::{self, Storage};
 use database::virtual_clusters;
 use protocol::architecture::Architecture;
-use protocol::cluster::{Closed, ClosedCause, NodeSettings, Share, StartFailure, VirtualClusterSettings};
+use protocol::cluster::{
+    Closed, ClosedCause, NodeSettings, Share, StartFailure, VirtualClusterSettings,
+};
 use protocol::gpus::{FoundGpu, GpuFault, GpuProblem, GpuReport};
 use protocol::health::{GpuSigns, Health};
 use protocol::resources::{Capacity, Gpu, Taken};
