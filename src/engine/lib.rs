@@ -108,15 +108,16 @@ pub trait Engine: Images {
         name: &str,
         path: &str,
     ) -> Result<BoxStream<'static, Result<Bytes>>>;
-    /// Asks the drivers of its machine for their GPUs, in a short-lived container of an image that is
-    /// there, or of this one, which is pulled then. Empty where containers get none.
+    /// Asks the drivers of its machine for their GPUs, in a short-lived container of this image, which is
+    /// pulled if need be. Where it cannot be had, any image that is there tells which there are, no more.
+    /// Empty where containers get none.
     async fn probe_gpus(&self, image: &str) -> Result<Reading>;
     /// What it knows by itself of what GPUs do; most engines know nothing of that, an exporter does.
     async fn gpu_samples(&self) -> Result<Vec<GpuSample>> {
         Ok(Vec::new())
     }
-    /// Asks the drivers of its machine what its GPUs do, in a short-lived container of the image in which
-    /// [`Engine::probe_gpus`] was answered; nothing where it never was. It costs a container: ask rarely.
+    /// Asks the drivers of its machine what its GPUs do, in a short-lived container of the image that was
+    /// named to [`Engine::probe_gpus`]; nothing where that never answered. It costs a container: ask rarely.
     async fn ask_gpus(&self) -> Result<Vec<GpuSample>> {
         Ok(Vec::new())
     }

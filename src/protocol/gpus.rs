@@ -116,6 +116,9 @@ pub enum GpuProblem {
     NoDevices,
     /// No image of the node can run the vendor's program, and this one could not be had.
     NoImage(String),
+    /// This image could not be used, and they were found in one that nobody has named: it may be a user's,
+    /// and is not believed about what is known already, nor about how well they are.
+    Unproven(String),
     /// Anything else, in the words of whoever said it.
     Failed(String),
 }
@@ -125,7 +128,7 @@ impl GpuProblem {
     #[must_use]
     pub fn is_doubt(&self) -> bool {
         match self {
-            Self::NoImage(_) | Self::Failed(_) => true,
+            Self::NoImage(_) | Self::Unproven(_) | Self::Failed(_) => true,
             Self::NoRuntime
             | Self::NoToolkit
             | Self::NoCdi
@@ -167,6 +170,12 @@ impl fmt::Display for GpuProblem {
                 "no image there can run nvidia-smi and {image} cannot be had: pull an image with \
                  glibc and a shell there, or name one as gpu_image"
             ),
+            Self::Unproven(image) => write!(
+                f,
+                "{image} cannot be used there: its GPUs were found in another image, which is not \
+                 believed about how well they are and what they do; pull it there, or name one with \
+                 glibc and a shell as gpu_image"
+            ),
             Self::Failed(words) => write!(f, "its GPUs cannot be asked for: {words}"),
         }
     }
@@ -192,7 +201,13 @@ impl GpuReport {
     #[must_use]
     pub fn after(&self, reading: Reading, names: &GpuNames) -> Self {
         let Reading { driver, gpus, links, problem } = reading;
-        if problem.as_ref().is_some_and(GpuProblem::is_doubt) {
+        let is_first = self.gpus.is_empty() && !gpus.is_empty();
+        let is_kept = match &problem {
+            Some(GpuProblem::Unproven(_)) => !is_first,
+            Some(problem) => problem.is_doubt(),
+            None => false,
+        };
+        if is_kept {
             return Self { problem, ..self.clone() };
         }
         let places = self.places(&gpus);

@@ -108,7 +108,7 @@ pub struct Config {
     pub log: LogConfig,
     /// How types of GPUs are named: patterns of what the driver calls them, by type.
     pub gpu_types: BTreeMap<GpuType, Vec<String>>,
-    /// The image in which drivers are asked for GPUs where no image of a node will do.
+    /// The image in which drivers are asked for GPUs.
     pub gpu_image: String,
     /// What an hour of a GPU costs, by its type.
     pub gpu_prices: BTreeMap<GpuType, Amount>,

@@ -11,7 +11,8 @@ use protocol::ids::GpuType;
 pub struct GpuOptions {
     /// How their types are named.
     pub names: GpuNames,
-    /// The image that drivers are asked in where no image of a node will do.
+    /// The image that drivers are asked in. Where a node cannot have it, one of its own says which GPUs there
+    /// are, and is not believed about anything else.
     pub image: String,
     /// What an hour of a GPU costs, by its type.
     pub prices: BTreeMap<GpuType, Amount>,

@@ -13,7 +13,7 @@ struct Known {
     statuses: HashMap<String, ContainerStatus>,
     /// By container id: the last sample.
     samples: HashMap<String, Sample>,
-    /// The image in which GPUs could be asked for.
+    /// The image that an administrator has named, if GPUs could be asked for in it.
     gpu_image: Option<String>,
     /// Images that have a shell.
     shells: HashSet<String>,

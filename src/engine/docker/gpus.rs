@@ -23,6 +23,8 @@ mod read;
 
 /// The program waits for drivers that are being loaded.
 const DRIVER: Duration = Duration::from_secs(120);
+/// The image that is named has so long to come.
+const PULLED: Duration = Duration::from_secs(120);
 /// So many of the node's own images are tried.
 const IMAGES: usize = 4;
 /// The label of containers that ask for GPUs.
@@ -37,8 +39,9 @@ const PIDS: i64 = 256;
 const FORGOTTEN: u64 = 3_600;
 
 impl DockerEngine {
-    /// Runs `nvidia-smi`, which is put into every container that has a GPU of NVIDIA's, in an
-    /// image of the node that can, else in the one that is named.
+    /// Runs `nvidia-smi`, which is put into every container that has a GPU of NVIDIA's, in the image that
+    /// an administrator has named. Where that cannot be had, an image of the node's tells which GPUs there
+    /// are and nothing else: it may be a user's, and its program may say anything.
     pub(super) async fn ask_for_gpus(&self, image: &str) -> Result<Reading> {
         let info = self.connection.call(CALL, |docker| async move { docker.info().await });
         let runtimes = info.await.map_err(|error| classify(error, ""))?.runtimes;
@@ -47,43 +50,45 @@ impl DockerEngine {
             return Ok(Reading::failed(GpuProblem::NoRuntime));
         }
         self.tidy_helpers().await;
-        for candidate in self.candidates(image).await? {
-            if let Some(reading) = self.ask_in(&candidate).await? {
-                self.cache.set_gpu_image(&candidate);
-                return Ok(reading);
+        if self.has_or_gets(image).await?
+            && let Some(reading) = self.ask_in(image).await?
+        {
+            self.cache.set_gpu_image(image);
+            return Ok(reading);
+        }
+        for other in self.largest_images().await? {
+            match self.answer_in(&other, read::SCRIPT).await? {
+                Answer::Said(words) => {
+                    if let Some(reading) = read::read(&words) {
+                        return Ok(unproven(reading, image));
+                    }
+                }
+                // These are the engine's own words.
+                Answer::Refused(Some(reading)) => return Ok(reading),
+                Answer::Refused(None) => {}
             }
         }
+        Ok(Reading::failed(GpuProblem::NoImage(image.to_owned())))
+    }
+
+    /// Whether an image is there, or comes in time.
+    async fn has_or_gets(&self, image: &str) -> Result<bool> {
         if self.has_image(image).await? {
-            return Ok(Reading::failed(GpuProblem::NoImage(image.to_owned())));
+            return Ok(true);
         }
-        if let Err(error) = self.pull_whole(image).await {
-            tracing::warn!(%error, image, "no image can be had to ask for GPUs in");
-            return Ok(Reading::failed(GpuProblem::NoImage(image.to_owned())));
-        }
-        let reading = self.ask_in(image).await?;
-        if reading.is_some() {
-            self.cache.set_gpu_image(image);
-        }
-        Ok(reading.unwrap_or_else(|| Reading::failed(GpuProblem::NoImage(image.to_owned()))))
+        let why = match tokio::time::timeout(PULLED, self.pull_whole(image)).await {
+            Ok(Ok(())) => return Ok(true),
+            Ok(Err(error)) => error.to_string(),
+            Err(_late) => "it takes too long".to_owned(),
+        };
+        tracing::warn!(%why, image, "the image to ask for GPUs in cannot be had");
+        Ok(false)
     }
 
     async fn pull_whole(&self, image: &str) -> Result<()> {
         let mut lines = self.pull(image, None).await?;
         while lines.try_next().await?.is_some() {}
         Ok(())
-    }
-
-    /// The image that could run it last, the one that is named, and the largest ones that are there:
-    /// what jobs run in can run it.
-    async fn candidates(&self, image: &str) -> Result<Vec<String>> {
-        let mut candidates = Vec::new();
-        for known in self.cache.gpu_image().into_iter().chain([image.to_owned()]) {
-            if !candidates.contains(&known) && self.has_image(&known).await? {
-                candidates.push(known);
-            }
-        }
-        candidates.extend(self.largest_images().await?);
-        Ok(candidates)
     }
 
     /// The largest images that are there.
@@ -104,7 +109,7 @@ impl DockerEngine {
         }
     }
 
-    /// What the GPUs do, asked in the image that could tell of them.
+    /// What the GPUs do, asked in the image that was named and could tell of them.
     pub(super) async fn ask_what_gpus_do(&self) -> Result<Vec<GpuSample>> {
         let Some(image) = self.cache.gpu_image() else { return Ok(Vec::new()) };
         match self.answer_in(&image, load::SCRIPT).await? {
@@ -206,6 +211,17 @@ impl DockerEngine {
     }
 }
 
+/// Which GPUs there are, as a program says that may be a user's: nothing of how well they are.
+fn unproven(said: Reading, image: &str) -> Reading {
+    let told = said.gpus.into_iter().filter(|told| told.fault.is_none());
+    Reading {
+        driver: None,
+        gpus: told.collect(),
+        links: Vec::new(),
+        problem: Some(GpuProblem::Unproven(image.to_owned())),
+    }
+}
+
 /// Whether one was left that asked, at this second. A task whose image has our label is none.
 fn is_forgotten(row: &ContainerSummary, now: u64) -> bool {
     let of_cluster = row.labels.as_ref().and_then(|labels| labels.get(CLUSTER_LABEL));
@@ -301,6 +317,7 @@ pub(super) fn asking(image: &str, script: &str) -> ContainerCreateBody {
 mod tests {
     use bollard::container::LogOutput;
     use bollard::errors::Error;
+    use protocol::gpus::{GpuFault, Told};
 
     use super::*;
 
@@ -317,6 +334,30 @@ mod tests {
         assert_eq!(refused(&answer(no_shell)), Some(None));
         assert_eq!(refused(&answer("no space left on device")), None);
         assert_eq!(refused(&Error::RequestTimeoutError), None);
+    }
+
+    #[test]
+    fn an_image_that_nobody_named_says_nothing_of_how_well_gpus_are() {
+        let gpu = |index, fault| Told {
+            index,
+            uuid: Some(format!("GPU-{index}")),
+            model: Some("NVIDIA A100-SXM4-80GB".to_owned()),
+            profile: None,
+            memory_mb: 81_920,
+            fault,
+            gpu_type: None,
+        };
+        let said = Reading {
+            driver: Some("1".to_owned()),
+            gpus: vec![gpu(0, None), gpu(1, Some(GpuFault::Memory))],
+            links: vec![vec![0, 1]],
+            problem: None,
+        };
+        let problem = Some(GpuProblem::Unproven("named".to_owned()));
+        let expected = Reading { gpus: vec![gpu(0, None)], problem, ..Reading::default() };
+        assert_eq!(unproven(said, "named"), expected);
+        let lost = unproven(Reading::failed(GpuProblem::NoDriver), "named");
+        assert_eq!(lost, Reading { gpus: Vec::new(), ..expected }, "it may have none of its own");
     }
 
     #[test]

@@ -88,6 +88,22 @@ fn a_doubt_changes_nothing_and_a_lost_driver_everything() {
 }
 
 #[test]
+fn what_is_said_in_an_image_that_nobody_named_adds_to_nothing_that_is_known() {
+    let unproven = |uuids: &[&str]| {
+        Reading { problem: Some(GpuProblem::Unproven("ubuntu".into())), ..reading(uuids) }
+    };
+    let first = after(&GpuReport::default(), unproven(&["a", "b"]));
+    assert_eq!(shown(&first), [(0, "a", true), (1, "b", true)]);
+    for said in [unproven(&["a"]), unproven(&[]), unproven(&["a", "b", "c"])] {
+        let report = after(&first, said);
+        assert_eq!((&report.gpus, &report.problem), (&first.gpus, &first.problem));
+    }
+    let proven = after(&first, reading(&["a"]));
+    assert_eq!(shown(&proven), [(0, "a", true), (1, "b", false)]);
+    assert_eq!(proven.problem, None);
+}
+
+#[test]
 fn links_are_told_by_the_indices_that_jobs_hold() {
     let links = vec![vec![0, 1], vec![2, 3]];
     let first = Reading { links: links.clone(), ..reading(&["a", "b", "c", "d"]) };

@@ -166,6 +166,10 @@ pub(super) const ENGINES: &str = sayings![
         "no image there can run nvidia-smi and {} cannot be had: pull an image with glibc and a shell there, or name one as gpu_image",
         "该节点没有可运行 nvidia-smi 的镜像，也无法获取 {0}：请在节点上拉取带有 glibc 和 shell 的镜像，或用 gpu_image 指定一个",
     ),
+    (
+        "{} cannot be used there: its GPUs were found in another image, which is not believed about how well they are and what they do; pull it there, or name one with glibc and a shell as gpu_image",
+        "该节点无法使用镜像 {0}：GPU 是在其他镜像中检测到的，其报告的健康状态和负载不予采信；请在节点上拉取该镜像，或用 gpu_image 指定带有 glibc 和 shell 的镜像",
+    ),
     ("GPU {}: {}", "GPU {0}：{1}"),
     ("its driver tells of error {} (Xid)", "驱动程序报告错误 {0}（Xid）"),
     ("its memory has errors that cannot be corrected", "显存有无法纠正的错误"),

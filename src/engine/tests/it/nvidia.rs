@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use engine::{GpuDevice, LogRequest};
 use protocol::cluster::GpuRuntime;
-use protocol::gpus::Reading;
+use protocol::gpus::{GpuProblem, Reading};
 
 use crate::contract::World;
 use crate::docker::world;
@@ -124,4 +124,19 @@ async fn gpus_are_found_measured_and_given_to_one_task_each() {
     assert!(none.problem.is_some(), "{none:?}");
     let ours = dockerd.docker(&["ps", "--all", "--quiet", "--filter", "label=berth.gpus"]);
     assert_eq!(ours, "", "no container that asked is left");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_not_named_is_asked_for_gpus_and_not_what_they_do() {
+    // Nothing listens there.
+    const NAMED: &str = "127.0.0.1:9/a/b:1";
+    let machine = Machine::new(&[("GPU-a", 97), ("GPU-b", 3)]);
+    let arguments = ["--add-runtime", "nvidia=runc"];
+    let dockerd = Dockerd::start_where(&arguments, Some(machine.path()));
+    image::load(&dockerd);
+    let world = world(&dockerd.endpoint(), image::PLAIN);
+    let found = world.engine.probe_gpus(NAMED).await.unwrap();
+    assert_eq!(uuids(&found), [(0, "GPU-a"), (1, "GPU-b")]);
+    assert_eq!(found.problem, Some(GpuProblem::Unproven(NAMED.to_owned())));
+    assert_eq!(world.engine.ask_gpus().await.unwrap(), [], "it may be a user's");
 }
