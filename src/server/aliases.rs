@@ -12,8 +12,9 @@ use crate::webhdfs::address::PREFIX;
 
 /// Where OpenPAI's portal had its REST server.
 const REST_SERVER: &str = "/rest-server";
-/// Where OpenPAI's portal had WebHDFS.
-const WEBHDFS: &str = "/webhdfs/api/v1";
+/// Where OpenPAI's portal had WebHDFS: for programs, and for libraries that put `/webhdfs/v1` behind what they
+/// are told.
+const WEBHDFS: [&str; 2] = ["/webhdfs/api/v1", "/webhdfs/webhdfs/v1"];
 /// The programs' doors.
 const API: &str = "/api";
 /// What follows these is a path of the user's own, and a slash at its end is his.
@@ -31,7 +32,8 @@ pub(crate) async fn resolve(mut request: Request, next: Next) -> Response {
 /// The path of the door, where it is another one than was asked for.
 fn own_path(asked: &str) -> Option<String> {
     let of_api = below(asked, REST_SERVER).filter(|rest| below(rest, API).is_some());
-    let of_files = below(asked, WEBHDFS).map(|rest| format!("{PREFIX}{rest}"));
+    let of_files = WEBHDFS.iter().find_map(|prefix| below(asked, prefix));
+    let of_files = of_files.map(|rest| format!("{PREFIX}{rest}"));
     let renamed = of_api.map(str::to_owned).or(of_files);
     match without_slash(renamed.as_deref().unwrap_or(asked)) {
         Some(path) => Some(path.to_owned()),
@@ -73,6 +75,8 @@ mod tests {
             ("/rest-server/api", Some("/api")),
             ("/webhdfs/api/v1/alice/a%20b/", Some("/webhdfs/v1/alice/a%20b/")),
             ("/webhdfs/api/v1", Some("/webhdfs/v1")),
+            ("/webhdfs/webhdfs/v1/alice/a", Some("/webhdfs/v1/alice/a")),
+            ("/webhdfs/webhdfs/v1", Some("/webhdfs/v1")),
             ("/api/v2/users/", Some("/api/v2/users")),
             ("/rest-server/api/v2/files/alice/", Some("/api/v2/files/alice/")),
             ("/api/v2/files/alice/", None),
@@ -88,6 +92,8 @@ mod tests {
             ("/rest-server/apis", None),
             ("/rest-server/api%2fv1", None),
             ("/webhdfs/api/v1x", None),
+            ("/webhdfs/webhdfs/v1x", None),
+            ("/webhdfs/webhdfs/webhdfs/v1", None),
             ("/jobs/", None),
             ("/", None),
         ];

@@ -110,19 +110,23 @@ async fn an_alias_is_guarded_as_its_door_is() {
 #[tokio::test]
 async fn webhdfs_is_also_where_openpais_portal_had_it() {
     let hall = Hall::open().await;
-    let at = |path: &str| format!("/webhdfs/api/v1{path}&delegation={}", hall.token("alice"));
-    let first = hall.client.send("PUT", &at("/alice/a%20b?op=CREATE"), &[], "").await;
-    let data = first.header("location").to_owned();
-    assert_eq!(first.status, 307, "{}", first.text);
-    assert_eq!(hall.client.send("PUT", hall.local(&data), &[], "text").await.status, 201);
-    assert_eq!(hall.client.get(&at("/alice/a%20b?op=OPEN"), &[]).await.text, "text");
-    let others = hall.client.get(&at("/bob?op=LISTSTATUS"), &[]).await;
-    let own = hall.ask("GET", "alice", "/bob", "LISTSTATUS").await;
-    assert_eq!((others.status, others.text), (own.status, own.text));
-    for path in ["/alice?op=LISTSTATUS", "/alice/../bob?op=LISTSTATUS", "/.berth?op=LISTSTATUS"] {
-        let nobody = hall.client.get(&format!("/webhdfs/api/v1{path}"), &[]).await;
-        assert_eq!(nobody.status, 401, "{path}");
-        assert!(nobody.json()["RemoteException"].is_object(), "{path}");
+    for prefix in ["/webhdfs/api/v1", "/webhdfs/webhdfs/v1"] {
+        let at = |path: &str| format!("{prefix}{path}&delegation={}", hall.token("alice"));
+        let created = at("/alice/a%20b?op=CREATE&overwrite=true");
+        let first = hall.client.send("PUT", &created, &[], "").await;
+        let data = first.header("location").to_owned();
+        assert_eq!(first.status, 307, "{}", first.text);
+        assert_eq!(hall.client.send("PUT", hall.local(&data), &[], prefix).await.status, 201);
+        assert_eq!(hall.client.get(&at("/alice/a%20b?op=OPEN"), &[]).await.text, prefix);
+        let others = hall.client.get(&at("/bob?op=LISTSTATUS"), &[]).await;
+        let own = hall.ask("GET", "alice", "/bob", "LISTSTATUS").await;
+        assert_eq!((others.status, others.text), (own.status, own.text));
+        for path in ["/alice?op=LISTSTATUS", "/alice/../bob?op=LISTSTATUS", "/.berth?op=LISTSTATUS"]
+        {
+            let nobody = hall.client.get(&format!("{prefix}{path}"), &[]).await;
+            assert_eq!(nobody.status, 401, "{prefix}{path}");
+            assert!(nobody.json()["RemoteException"].is_object(), "{prefix}{path}");
+        }
     }
 }
 

@@ -63,4 +63,16 @@ try:
     raise AssertionError("a name was enough")
 except HdfsError as error:
     assert "Authentication" in error.message, error.message
+
+# Programs that name themselves by nothing else are known by what the library finds in ~/.netrc, also where
+# OpenPAI's `opai` looks for WebHDFS.
+netrc = os.path.join(folder, "netrc")
+with open(netrc, "w") as file:
+    file.write(f"machine 127.0.0.1 login alice password {token}\n")
+os.environ["NETRC"] = netrc
+by_netrc = InsecureClient(f"{address}/webhdfs", user="alice")
+by_netrc.write("/alice/by-netrc", data=b"six")
+with by_netrc.read("/alice/by-netrc") as reader:
+    assert reader.read() == b"six"
+assert "by-netrc" in client.list("/alice")
 print("well")
