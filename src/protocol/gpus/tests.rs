@@ -89,8 +89,9 @@ fn a_doubt_changes_nothing_and_a_lost_driver_everything() {
 
 #[test]
 fn what_is_said_in_an_image_that_nobody_named_adds_to_nothing_that_is_known() {
-    let unproven = |uuids: &[&str]| {
-        Reading { problem: Some(GpuProblem::Unproven("ubuntu".into())), ..reading(uuids) }
+    let unproven = |uuids: &[&str]| Reading {
+        problem: Some(GpuProblem::Unproven("ubuntu".into())),
+        ..reading(uuids)
     };
     let first = after(&GpuReport::default(), unproven(&["a", "b"]));
     assert_eq!(shown(&first), [(0, "a", true), (1, "b", true)]);

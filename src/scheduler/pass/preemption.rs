@@ -113,7 +113,10 @@ fn clear(
     let modes = modes(gang.cluster, &gang.class.roles[role], gang.look);
     let nodes = candidates(gang.cluster, &gang.class.roles[role], &modes);
     let mut best: Option<(Cost, NodeIndex, Vec<JobId>)> = None;
-    for node in nodes.into_iter().filter(|node| gang.is_within(*node)) {
+    for node in nodes {
+        if !gang.is_within(node) {
+            continue;
+        }
         let least = best.as_ref().map(|(cost, ..)| *cost);
         if let Some((cost, jobs)) = leavers(gang, node, role, now, may_leave, least) {
             best = Some((cost, node, jobs));
