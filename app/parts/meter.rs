@@ -30,7 +30,7 @@ pub(crate) fn Meter(
     view! {
         <span class="meter" role="img" aria-label=words>
             <span class="meter__bar" style=part></span>
-            <span class="meter__text">{used_text} <i>{total_text}</i></span>
+            <span class="meter__text">{used_text} <wbr/> <i>{total_text}</i></span>
         </span>
     }
 }

@@ -96,6 +96,21 @@ test("neither words above columns nor numbers break where it is narrow", async (
   expect(await brokenWords(page, ".meter__text")).toEqual([]);
 });
 
+test("amounts of a virtual cluster stay in their column however wide the window is", async ({ page }) => {
+  for (const width of [1024, 1440, 2560]) {
+    await page.setViewportSize({ width, height: 900 });
+    await berth.open(page, "/clusters");
+    await expect(page.locator(".meter__text").first()).toBeVisible();
+    const beyond = await page.locator("td:has(.meter)").evaluateAll((cells) =>
+      cells.filter((cell) => {
+        const text = cell.querySelector(".meter__text")!.getBoundingClientRect();
+        return text.right > cell.getBoundingClientRect().right + 1;
+      }).map((cell) => cell.textContent),
+    );
+    expect(beyond, `at ${width}`).toEqual([]);
+  }
+});
+
 test("on a phone the amounts of a virtual cluster are cards, whose words have room", async ({ browser, cluster }) => {
   for (const language of ["zh", "en"] as const) {
     const context = await looking(browser, cluster, { width: 360, language, theme: "light" });
