@@ -49,7 +49,8 @@ export class Cluster {
 
   /** What the REST API answers its administrator. */
   async get(path: string) {
-    const answer = await this.client.get(path);
+    // A kept connection that the server closes at that moment is no answer.
+    const answer = await this.client.get(path, { maxRetries: 2 });
     expect(answer.ok(), `${path}: ${answer.status()} ${await answer.text()}`).toBe(true);
     return answer.json();
   }
