@@ -93,6 +93,9 @@ pub async fn rename(
     from: &str,
     to: &str,
 ) -> Result<bool> {
+    if !may_be_there(from) {
+        return Ok(false);
+    }
     let done = row::Entity::update_many()
         .col_expr(row::Column::Name, Expr::value(to))
         .filter(row::Column::UserName.eq(user.as_str()))
@@ -108,10 +111,18 @@ pub async fn rename(
 /// # Errors
 /// See [`crate::Error`].
 pub async fn remove(conn: &impl ConnectionTrait, user: &UserName, name: &str) -> Result<bool> {
+    if !may_be_there(name) {
+        return Ok(false);
+    }
     let done = row::Entity::delete_many()
         .filter(row::Column::UserName.eq(user.as_str()))
         .filter(row::Column::Name.eq(name))
         .exec(conn)
         .await?;
     Ok(done.rows_affected == 1)
+}
+
+/// Whether anything stored can be called so: PostgreSQL keeps no NUL, and does not answer to one.
+fn may_be_there(name: &str) -> bool {
+    !name.contains('\0')
 }

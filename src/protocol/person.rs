@@ -142,6 +142,10 @@ impl GroupSettings {
             if length > LONGEST_TEXT {
                 mistakes.push(too_much(key, length, LONGEST_TEXT, "characters"));
             }
+            if text.contains(|c: char| c.is_control() && !c.is_whitespace()) {
+                let message = format!("{key} has a control character in it");
+                mistakes.push(Problem::of_setting(key, message, "text"));
+            }
         }
         mistakes.extend(extension_mistake(&self.extension));
         mistakes
@@ -228,6 +232,11 @@ mod tests {
         group.extension.insert("notes".into(), "x".repeat(65_536).into());
         let paths: Vec<_> = group.mistakes().into_iter().map(|mistake| mistake.path).collect();
         assert_eq!(paths, ["description", "extension"]);
+        let mut named = GroupSettings::new("vision".parse().unwrap());
+        named.description = "Who sees\n\tand hears".into();
+        assert_eq!(named.mistakes(), []);
+        named.external_name = "a\0b".into();
+        assert_eq!(named.mistakes()[0].message, "external_name has a control character in it");
         let mistakes = |mail: &str| {
             Profile { mail: Some(mail.to_owned()), ..Profile::default() }.mistakes().len()
         };

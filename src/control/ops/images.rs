@@ -252,13 +252,13 @@ fn name_taken(image: &str) -> Error {
 fn gone(task: &TaskOfJob, run: &Task, error: EngineError) -> Error {
     let TaskOfJob { job, role, index } = task;
     let node = &run.placement.node;
-    let message = match error {
-        EngineError::NoContainer(_) => format!(
-            "{role}-{index} of {job} has no container on {node} (it is {}): one can be saved while \
-             its task runs, or is kept because it failed",
-            run.state.as_str()
-        ),
-        other => format!("{node}: {other}"),
-    };
-    Error::new(ErrorCode::UnavailableError, message)
+    if !matches!(error, EngineError::NoContainer(_)) {
+        return Error::new(ErrorCode::UnavailableError, format!("{node}: {error}"));
+    }
+    let message = format!(
+        "{role}-{index} of {job} has no container on {node} (it is {}): one can be saved while \
+         its task runs, or is kept because it failed",
+        run.state.as_str()
+    );
+    Error::new(ErrorCode::ConflictImageError, message)
 }

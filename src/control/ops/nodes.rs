@@ -256,8 +256,11 @@ impl Nodes for Ops {
             lines.try_for_each(|_line| std::future::ready(Ok::<_, EngineError>(()))).await
         };
         let Ok(Err(error)) = tokio::time::timeout(PULLED, pulling).await else { return Ok(()) };
-        let message = format!("{name} cannot pull {image}: {error}");
-        Err(Error::new(ErrorCode::UnavailableError, message))
+        let code = match error.is_of_engine() {
+            true => ErrorCode::UnavailableError,
+            false => ErrorCode::InvalidParametersError,
+        };
+        Err(Error::new(code, format!("{name} cannot pull {image}: {error}")))
     }
 
     async fn remove(&self, actor: &Actor, name: &NodeName) -> Result<()> {

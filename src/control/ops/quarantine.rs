@@ -98,7 +98,10 @@ impl Ops {
 }
 
 fn failed(error: &engine::EngineError) -> Error {
-    Error::new(ErrorCode::UnavailableError, error.to_string())
+    // It may have gone since it was looked at last.
+    let has_gone = matches!(error, engine::EngineError::NoContainer(_));
+    let code = if has_gone { ErrorCode::NoTaskError } else { ErrorCode::UnavailableError };
+    Error::new(code, error.to_string())
 }
 
 fn views(node: &NodeName, there: OnNode) -> Vec<Quarantined> {

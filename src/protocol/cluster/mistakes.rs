@@ -11,6 +11,8 @@ use crate::resources::PortRange;
 
 /// The most GPUs of a node.
 const MOST_GPUS: u64 = 1024;
+/// The most MiB of memory and GiB of disk of a node: all nodes together have a sum.
+const MOST_ROOM: u64 = 1 << 40;
 /// The most GPUs that a group may have.
 const LARGEST_GROUP: u32 = 64;
 /// The most groups of one size.
@@ -23,7 +25,7 @@ impl NodeSettings {
     /// What is wrong with it; the paths are its keys.
     #[must_use]
     pub fn mistakes(&self) -> Vec<Problem> {
-        let Self { address, endpoint, cpus, memory_mb, ports, metrics, .. } = self;
+        let Self { address, endpoint, cpus, memory_mb, disk_gb, ports, metrics, .. } = self;
         let mut mistakes = Vec::new();
         let mut wrong = |path: &str, message: String, allowed: &str| {
             mistakes.push(Problem::of_setting(path, message, allowed));
@@ -42,6 +44,12 @@ impl NodeSettings {
         }
         if *memory_mb == Some(0) {
             wrong("memory_mb", "memory_mb is 0, less than 1".to_owned(), "at least 1");
+        }
+        for (path, room) in [("memory_mb", memory_mb), ("disk_gb", disk_gb)] {
+            if let Some(room) = room.filter(|room| *room > MOST_ROOM) {
+                let message = format!("{path} is {room}, more than {MOST_ROOM}");
+                wrong(path, message, &format!("at most {MOST_ROOM}"));
+            }
         }
         let gpus = self.gpu_count();
         if let Some(gpus) = gpus.filter(|gpus| *gpus > MOST_GPUS) {
@@ -226,7 +234,8 @@ mod tests {
     fn all_mistakes_of_a_node_are_told_at_once() {
         let lines = told(
             r#"{"name": "n", "address": "", "endpoint": "http://x", "cpus": 0, "memory_mb": 0,
-                "gpus": [{"type": "A100", "count": 4000000000}], "ports": {"first": 9, "last": 1},
+                "disk_gb": 9000000000000, "gpus": [{"type": "A100", "count": 4000000000}],
+                "ports": {"first": 9, "last": 1},
                 "metrics": "gpu-1:9400"}"#,
         );
         let expected = [
@@ -235,6 +244,8 @@ mod tests {
              tcp://…, ssh://… or sim://…)",
             "cpus: cpus is 0, less than 1 (allowed: at least 1)",
             "memory_mb: memory_mb is 0, less than 1 (allowed: at least 1)",
+            "disk_gb: disk_gb is 9000000000000, more than 1099511627776 (allowed: at most \
+             1099511627776)",
             "gpus: gpus is 4000000000, more than 1024 (allowed: at most 1024)",
             "ports: ports is 9-1, not a range that tasks can be given (allowed: FIRST-LAST with 1024 \
              ≤ FIRST ≤ LAST ≤ 65535, as 10000-31999)",

@@ -369,8 +369,8 @@ fn rests(clusters: &[VirtualCluster], names: &Names) -> Vec<Rest> {
         }
         let shapes = beyond_shapes(&cluster.shapes, children().flat_map(|c| &c.shapes));
         for (gpu_type, count) in &cluster.share.gpus {
-            let given: u64 = children().filter_map(|c| c.share.gpus.get(gpu_type)).sum();
-            let given = given.saturating_add(shapes.get(gpu_type).copied().unwrap_or(0));
+            let given = children().filter_map(|c| c.share.gpus.get(gpu_type).copied());
+            let given = given.chain(shapes.get(gpu_type).copied()).fold(0, u64::saturating_add);
             let gpus = u32::try_from(count.saturating_sub(given)).unwrap_or(u32::MAX);
             let types = names.type_number(gpu_type).map_or(0, |number| 1 << number);
             rests.push(Rest { account, line: line.clone(), types, gpus, exactly: false });

@@ -34,6 +34,7 @@ pub(super) const PROBLEMS: &str = sayings![
     ("the key {} is not known here", "此处没有名为 {0} 的键"),
     ("the key {} is not known here; did you mean {}?", "此处没有名为 {0} 的键，是否应为 {1}？"),
     ("{} has a line break or control character in it", "{0} 含有换行或控制字符"),
+    ("{} has a control character in it", "{0} 含有控制字符"),
     ("one line of text", "一行文本"),
     ("{} is not a valid {}", "{0} 不是有效的{1}"),
     ("{} is not a valid job name", "{0} 不是有效的作业名称"),

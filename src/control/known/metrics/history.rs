@@ -70,15 +70,15 @@ impl Axis {
     /// The finest one of these times that has so many points at most, or one or two more.
     pub(crate) fn new(from: i64, until: i64, points: usize) -> Self {
         let points = i64::try_from(points).unwrap_or(i64::MAX).max(1);
-        let span = (until - from).max(1);
+        let span = until.saturating_sub(from).max(1);
         let largest = STEPS[STEPS.len() - 1];
         let fits = |step: &i64| span / step <= points;
         let step = STEPS.into_iter().find(fits).unwrap_or_else(|| {
             let days = span / largest / points + 1;
             largest * days
         });
-        let begin = from.div_euclid(step) * step;
-        let count = (until - begin).div_euclid(step) + 1;
+        let begin = from.div_euclid(step).saturating_mul(step);
+        let count = until.saturating_sub(begin).div_euclid(step) + 1;
         Self { from: begin, step, points: usize::try_from(count.max(1)).unwrap_or(1) }
     }
 }
@@ -144,13 +144,15 @@ impl History {
     }
 
     fn point(&self, axis: Axis, point: i64, column: usize) -> Option<f32> {
-        let begin = axis.from + point * axis.step;
-        let end = begin + axis.step;
+        let begin = axis.from.saturating_add(point.saturating_mul(axis.step));
+        let end = begin.saturating_add(axis.step);
         let knows = |level: &&Level| level.begins() <= begin.max(self.since);
         let level = self.levels.iter().find(knows)?;
-        let bins = begin.div_euclid(level.step)..=(end - 1).div_euclid(level.step);
         let width = self.peaks.len();
-        let values = bins.filter_map(|bin| level.value(bin, column, width));
+        // Somebody may ask for all of time: only what is known is looked at.
+        let first = begin.div_euclid(level.step).max(level.first);
+        let last = (end - 1).div_euclid(level.step).min(level.newest(width)?);
+        let values = (first..=last).filter_map(|bin| level.value(bin, column, width));
         together(values, *self.peaks.get(column)?)
     }
 

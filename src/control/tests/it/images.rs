@@ -63,7 +63,7 @@ async fn a_save_outlives_its_task_and_the_server() {
     house.node(0).until_empty().await;
     let gone = control.backend.images.save(&admin(), &wish("short", "late", "")).await;
     let gone = gone.unwrap_err();
-    assert_eq!(gone.code, ErrorCode::UnavailableError);
+    assert_eq!(gone.code, ErrorCode::ConflictImageError, "nothing of the server's has failed");
     assert!(gone.message.contains("has no container on"), "{gone}");
     let events = control.backend.jobs.events(&admin(), &key("short")).await.unwrap();
     assert!(events.iter().any(|event| event.message.contains("saved as saved/admin/made:1")));

@@ -215,7 +215,7 @@ async fn an_engine_is_tried_by_a_pull() {
     let nodes = &backend.nodes;
     nodes.try_pull(&admin(), &name, "team/torch:1").await.unwrap();
     let refused = nodes.try_pull(&admin(), &name, "no/missing").await.unwrap_err();
-    assert_eq!(refused.code, ErrorCode::UnavailableError);
+    assert_eq!(refused.code, ErrorCode::InvalidParametersError, "the engine is well");
     assert!(refused.message.contains("cannot pull no/missing: "), "{}", refused.message);
     let saved = nodes.try_pull(&admin(), &name, "saved/ann/mine:1").await.unwrap_err();
     assert_eq!(saved.code, ErrorCode::InvalidParametersError);

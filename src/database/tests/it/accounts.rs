@@ -232,6 +232,8 @@ on_both! {
         assert!(write!(stage, |tx| saved_views::rename(&tx, &alice, "a", "c")));
         assert!(!write!(stage, |tx| saved_views::rename(&tx, &alice, "a", "d")), "it is c now");
         assert!(!write!(stage, |tx| saved_views::remove(&tx, &bob, "c")), "it is not bob's");
+        assert!(!write!(stage, |tx| saved_views::remove(&tx, &alice, "c\0")), "none is called so");
+        assert!(!write!(stage, |tx| saved_views::rename(&tx, &alice, "c\0", "d")));
         assert!(write!(stage, |tx| saved_views::remove(&tx, &alice, "c")));
         assert_eq!(saved_views::list_of(stage.db.read(), &alice).await?, [view("b", "")]);
         write!(stage, |tx| users::remove(&tx, &alice, at(9)));
