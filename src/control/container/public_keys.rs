@@ -27,8 +27,11 @@ use crate::shared::Shared;
 
 /// The longest line; an RSA key of 16 384 bits has some 2 800.
 const LONGEST: usize = 8_192;
-/// Shorter RSA keys can be broken.
+/// Shorter RSA keys can be broken, and a user's open all his jobs.
 const LEAST_RSA_BITS: u32 = 2_048;
+/// What a job's file gives opens that job alone. OpenPAI's portal and its extension for editors make such
+/// keys as short as OpenSSH takes them.
+const LEAST_RSA_BITS_OF_JOB: u32 = 1_024;
 /// Tasks that are told at the same time.
 const AT_ONCE: usize = 8;
 /// So long that takes at most: neither a user who changes his keys nor a launch waits for engines that
@@ -37,6 +40,15 @@ const TELLING: Duration = Duration::from_secs(10);
 
 /// A key as a user gives it: one line of OpenSSH's, such as `id_ed25519.pub` has.
 pub(crate) fn read(label: &str, text: &str, at: Timestamp) -> Result<PublicKeyRecord> {
+    read_of(label, text, at, LEAST_RSA_BITS)
+}
+
+/// A key that a job's file gives.
+fn read_of_job(text: &str) -> Result<PublicKeyRecord> {
+    read_of("", text, Timestamp(0), LEAST_RSA_BITS_OF_JOB)
+}
+
+fn read_of(label: &str, text: &str, at: Timestamp, least: u32) -> Result<PublicKeyRecord> {
     let invalid = |message: &str| Error::new(ErrorCode::InvalidParametersError, message);
     let text = text.trim();
     if text.contains("PRIVATE KEY") {
@@ -50,7 +62,7 @@ pub(crate) fn read(label: &str, text: &str, at: Timestamp) -> Result<PublicKeyRe
     let key = PublicKey::from_openssh(text).map_err(|_| {
         invalid("this is no public key of OpenSSH: one begins with ssh-ed25519, ssh-rsa or ecdsa-")
     })?;
-    check_strength(&key)?;
+    check_strength(&key, least)?;
     let label = if label.trim().is_empty() { key.comment().to_string() } else { label.to_owned() };
     let label: String = label.trim().chars().filter(|c| !c.is_control()).take(100).collect();
     Ok(PublicKeyRecord {
@@ -62,12 +74,12 @@ pub(crate) fn read(label: &str, text: &str, at: Timestamp) -> Result<PublicKeyRe
     })
 }
 
-fn check_strength(key: &PublicKey) -> Result<()> {
+fn check_strength(key: &PublicKey, least: u32) -> Result<()> {
     let weak = match key.algorithm() {
         Algorithm::Dsa => true,
         Algorithm::Rsa { .. } => key.key_data().rsa().is_none_or(|key| {
             let bits = key.n().as_positive_bytes().map_or(0, |bytes| bytes.len() * 8);
-            u32::try_from(bits).unwrap_or(u32::MAX) < LEAST_RSA_BITS
+            u32::try_from(bits).unwrap_or(u32::MAX) < least
         }),
         _ => false,
     };
@@ -90,14 +102,14 @@ pub(crate) async fn lines(
 /// The lines that let enter who is named in the job's file; what is no key lets nobody in.
 pub(crate) fn of_job(spec: &JobSpec, role: &RoleName, secrets: &Secrets) -> Vec<String> {
     let given = plugins::user_keys(spec, Some(role), secrets).into_iter();
-    given.filter_map(|text| read("", &text, Timestamp(0)).ok()).map(|key| key.line).collect()
+    given.filter_map(|text| read_of_job(&text).ok()).map(|key| key.line).collect()
 }
 
 /// Refuses a job file with a key that is none; of a masked secret nothing is known.
 pub(crate) fn check(spec: &JobSpec, secrets: &Secrets) -> Result<()> {
     let given = plugins::user_keys(spec, None, secrets).into_iter();
     for text in given.filter(|text| !text.contains(MASK)) {
-        read("", &text, Timestamp(0)).map_err(|error| Error {
+        read_of_job(&text).map_err(|error| Error {
             message: format!("extras: plugin ssh: userssh.value: {}", error.message),
             ..error
         })?;
@@ -206,6 +218,20 @@ mod tests {
         assert_eq!((key.label.as_str(), key.line.as_str()), ("alice@laptop", text.trim()));
         assert!(key.fingerprint.starts_with("SHA256:"), "{}", key.fingerprint);
         assert_eq!(read("work", &text, Timestamp(1)).unwrap().label, "work");
+    }
+
+    /// As OpenPAI's extension for editors makes them, and one that is shorter.
+    const RSA_1024: &str = "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAAgQDQ0tBoxrEoK/nCorzo1TyZ36VmqIbtSJgBkEk\
+        whp570rxlOJpK4sAY1mKaFOOLAq6/vtFsh732aPbVvd/FFl4rz2H9YPiaPzrC90Q18J9L9a8JPEN78CTtrk3jcZLd8MykSq\
+        zhWMWoDVkSBc/lDIiLORV2cTlIc0h+L+WPBJ4RDw== pai-job-ssh";
+    const RSA_768: &str = "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAAYQDpa/idBYAsDnv6hHMJKD/dnD4t0PG5ropU/aFd\
+        VwOuUhSeXLXmXj80NxMSeKTreec1PK2WJMrRMM8XKON3TqnTMACHy3niBw1naebWwvVO/1LbkhJlbWW6K7mUlUOjfeM= a";
+
+    #[test]
+    fn a_key_of_one_job_may_be_shorter_than_one_of_all() {
+        let weak = |read: Result<PublicKeyRecord>| read.unwrap_err().message.contains("too weak");
+        assert_eq!(read_of_job(RSA_1024).unwrap().line, RSA_1024);
+        assert!(weak(read("", RSA_1024, Timestamp(1))) && weak(read_of_job(RSA_768)));
     }
 
     #[test]

@@ -252,13 +252,16 @@ fn name_taken(image: &str) -> Error {
 fn gone(task: &TaskOfJob, run: &Task, error: EngineError) -> Error {
     let TaskOfJob { job, role, index } = task;
     let node = &run.placement.node;
-    if !matches!(error, EngineError::NoContainer(_)) {
-        return Error::new(ErrorCode::UnavailableError, format!("{node}: {error}"));
-    }
-    let message = format!(
-        "{role}-{index} of {job} has no container on {node} (it is {}): one can be saved while \
-         its task runs, or is kept because it failed",
-        run.state.as_str()
-    );
-    Error::new(ErrorCode::ConflictImageError, message)
+    let (code, message) = match error {
+        EngineError::NoContainer(_) => {
+            let message = format!(
+                "{role}-{index} of {job} has no container on {node} (it is {}): one can be saved \
+                 while its task runs, or is kept because it failed",
+                run.state.as_str()
+            );
+            (ErrorCode::ConflictImageError, message)
+        }
+        other => (ErrorCode::UnavailableError, format!("{node}: {other}")),
+    };
+    Error::new(code, message)
 }
