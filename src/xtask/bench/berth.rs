@@ -76,6 +76,7 @@ impl Berth {
         let agent = Agent::config_builder()
             .http_status_as_error(false)
             .timeout_global(Some(patience))
+            .max_idle_connections(CONNECTIONS)
             .max_idle_connections_per_host(CONNECTIONS)
             .build()
             .into();
@@ -302,10 +303,12 @@ impl Drop for Berth {
     }
 }
 
-/// An answer that is no success is an error that says what was answered.
+/// An answer that is no success is an error that says what was answered. It is read to its end in any case: a
+/// connection of which something is left to be read is closed, and the next request opens one anew.
 fn succeeded(mut answer: Response<Body>) -> Result<()> {
+    let said = answer.body_mut().read_to_string()?;
     if !answer.status().is_success() {
-        bail!("{}: {}", answer.status(), answer.body_mut().read_to_string()?);
+        bail!("{}: {said}", answer.status());
     }
     Ok(())
 }
