@@ -23,6 +23,9 @@ const READERS: u32 = 8;
 const LOG_PAGES: &str = "4000";
 /// What the connection that writes keeps of the file, in kibibytes, as SQLite is told it: below 0.
 const WRITER_CACHE: &str = "-16000";
+/// Rows that a statement may be ahead of who reads them. Where these were few, the two would wait for each other
+/// again and again while very many are read.
+const ROWS_AHEAD: usize = 1_024;
 
 /// What SQLite's file is besides its connections.
 #[derive(Debug)]
@@ -54,6 +57,7 @@ pub(super) async fn open(
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
         .statement_cache_capacity(STATEMENTS)
+        .row_buffer_size(ROWS_AHEAD)
         .disable_statement_logging();
     let writing = options
         .clone()
@@ -110,8 +114,11 @@ fn pool(connections: u32) -> SqlitePoolOptions {
 fn checked(pool: SqlitePoolOptions) -> SqlitePoolOptions {
     pool.after_release(|connection, _| {
         Box::pin(async move {
-            // What is under way, such as a rollback, is done once this is answered.
-            connection.ping().await?;
+            // Nearly all have come to their end and heard so: whoever writes next does not wait for another answer.
+            if connection.is_in_transaction() {
+                // What is under way, such as a rollback, is done once this is answered.
+                connection.ping().await?;
+            }
             Ok(!connection.is_in_transaction())
         })
     })
