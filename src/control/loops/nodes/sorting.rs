@@ -45,9 +45,7 @@ impl Sorter {
         containers: Vec<Container>,
     ) -> Result<Sorted, Unsorted> {
         self.look_up(shared, &containers).await?;
-        let ids: HashSet<&str> = containers.iter().map(|found| found.id.as_str()).collect();
-        self.given.retain(|id, _| ids.contains(id.as_str()));
-        self.say.retain(|id, _| ids.contains(id.as_str()));
+        self.forget_all_but(&containers);
         let mut sorted =
             Sorted { ours: HashMap::with_capacity(containers.len()), held: Vec::new() };
         for container in containers {
@@ -59,6 +57,16 @@ impl Sorter {
         }
         sorted.held.sort_by(|one, other| one.container.name.cmp(&other.container.name));
         Ok(sorted)
+    }
+
+    /// Forgets what is gone. Where nothing is remembered, thousands of containers are not gone through.
+    fn forget_all_but(&mut self, containers: &[Container]) {
+        if self.given.is_empty() && self.say.is_empty() {
+            return;
+        }
+        let ids: HashSet<&str> = containers.iter().map(|found| found.id.as_str()).collect();
+        self.given.retain(|id, _| ids.contains(id.as_str()));
+        self.say.retain(|id, _| ids.contains(id.as_str()));
     }
 
     /// Whether those were given that have not been seen before. Nobody else has the mark of the

@@ -1,19 +1,18 @@
 //! Keeps in touch with one node's engine.
 
-use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use api::changes::Change;
 use database::nodes::NodeObserved;
-use engine::{Container, EndpointOptions, Engine, EngineError, EngineInfo, Stranger};
+use engine::{EndpointOptions, Engine, EngineError, EngineInfo, Stranger};
 use futures::StreamExt;
 use futures::future::{BoxFuture, pending};
 use futures::stream::BoxStream;
 use protocol::cluster::NodeNetwork;
 use protocol::gpus::{GpuProblem, GpuReport, Reading};
-use protocol::ids::{NodeName, TaskKey};
+use protocol::ids::NodeName;
 use protocol::resources::Taken;
 use tokio::sync::Notify;
 use tokio::time::{Interval, interval_at};
@@ -29,9 +28,10 @@ use crate::known::quarantine::Held;
 use crate::known::sightings::says_the_same;
 use crate::records::health;
 use crate::shared::Shared;
-use crate::wake::{now, rest};
+use crate::wake::{now, rest_after};
 
 mod clock;
+mod news;
 
 use clock::NodeClock;
 
@@ -284,11 +284,15 @@ impl Watcher {
         self.hold(held).await;
         let contact = self.contact.get_or_insert_with(|| Contact::new(&containers).into());
         let contact = Arc::clone(contact);
-        let is_new = self.are_new(&containers, &contact);
+        let known = news::known(self.shared.observations().get(&self.name), &contact);
+        let differ =
+            known.as_ref().map_or(containers.len(), |known| news::count(known, &containers));
+        let is_new = differ > 0 || known.is_none();
         let observation = Observation::Answers {
             engine: Arc::clone(engine),
             looked,
-            containers: Arc::new(containers),
+            // Who has compared them with what comes next need not do so again.
+            containers: known.filter(|_| !is_new).unwrap_or_else(|| Arc::new(containers)),
             look: Arc::clone(&self.look),
             probe: Arc::clone(&self.probe),
             contact,
@@ -297,18 +301,9 @@ impl Watcher {
         if called || is_new {
             self.shared.bells.jobs.ring();
         }
-        rest(began).await;
+        // Each look goes through all of them: where much happens, it is looked less often and at more of it.
+        rest_after(began, differ).await;
         Ok(is_new)
-    }
-
-    /// Whether the containers are others than at the last look.
-    fn are_new(&self, containers: &HashMap<TaskKey, Container>, since: &Arc<Contact>) -> bool {
-        match self.shared.observations().get(&self.name) {
-            Some(Observation::Answers { containers: known, contact, .. }) => {
-                **known != *containers || !Arc::ptr_eq(contact, since)
-            }
-            Some(Observation::Silent) | None => true,
-        }
     }
 
     /// The containers, told apart; `None`: that cannot be told for now.
