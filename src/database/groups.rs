@@ -7,7 +7,7 @@ use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, Set};
 use crate::convert::ROWS_A_STATEMENT;
 use crate::{ConnectionTrait, Result};
 
-mod row {
+pub(crate) mod row {
     use sea_orm::entity::prelude::*;
 
     use super::Membership;

@@ -8,6 +8,7 @@
 
 pub mod attempts;
 pub mod audit;
+pub mod bearers;
 pub mod copies;
 pub mod damage;
 pub mod events;

@@ -9,7 +9,7 @@ use crate::convert::millis;
 use crate::error::named;
 use crate::{ConnectionTrait, Result};
 
-mod row {
+pub(crate) mod row {
     use sea_orm::entity::prelude::*;
 
     use super::ProviderAccount;

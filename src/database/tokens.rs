@@ -11,7 +11,7 @@ use crate::convert::millis;
 use crate::error::named;
 use crate::{ConnectionTrait, Error, Result};
 
-mod row {
+pub(crate) mod row {
     use protocol::time::Timestamp;
     use sea_orm::entity::prelude::*;
 
@@ -109,20 +109,6 @@ pub async fn insert(conn: &impl ConnectionTrait, token: &NewToken) -> Result<i64
     })?;
     let stored = stored.ok_or_else(|| Error::unavailable("a stored token has no key"))?;
     Ok(stored.try_get("", "id")?)
-}
-
-/// The token of a hash, unless it has expired by `now`.
-///
-/// # Errors
-/// See [`Error`].
-pub async fn by_hash(
-    conn: &impl ConnectionTrait,
-    hash: &str,
-    now: Timestamp,
-) -> Result<Option<TokenRecord>> {
-    let found = row::Entity::find().filter(row::Column::Hash.eq(hash)).one(conn).await?;
-    let valid = found.filter(|token| token.expires_at.is_none_or(|at| at > now.0));
-    valid.map(row::Model::into_record).transpose()
 }
 
 /// A user's token by its key, unless it has expired by `now`.

@@ -13,7 +13,7 @@ use crate::convert::ROWS_A_STATEMENT;
 use crate::error::named;
 use crate::{ConnectionTrait, Result, secrets, sessions, user_names};
 
-mod row {
+pub(crate) mod row {
     use protocol::time::Timestamp;
     use sea_orm::entity::prelude::*;
 

@@ -81,11 +81,20 @@ pub(crate) async fn standing(
     user: &UserRecord,
 ) -> Result<Option<Standing>, database::Error> {
     let account = provider_accounts::get(shared.database.read(), &user.name).await?;
+    let stored = groups::of_user(shared.database.read(), &user.name).await?;
+    standing_of(shared, user, (account, stored)).await
+}
+
+/// The same of whom account and groups were read already.
+pub(crate) async fn standing_of(
+    shared: &Shared,
+    user: &UserRecord,
+    (account, stored): (Option<ProviderAccount>, Vec<groups::Membership>),
+) -> Result<Option<Standing>, database::Error> {
     let options = &shared.sign_in;
     if account.as_ref().is_some_and(|account| !options.stands(account)) {
         return Ok(None);
     }
-    let stored = groups::of_user(shared.database.read(), &user.name).await?;
     let written = if user.admin || stored.is_empty() {
         BTreeSet::new()
     } else {

@@ -62,11 +62,12 @@ impl Users for Ops {
 
     async fn token_actor(&self, token: &str) -> Result<Option<Bearer>> {
         let reader = self.0.database.read();
-        let found = database::tokens::by_hash(reader, &tokens::hash(token), now()).await;
-        let Some(token) = found.map_err(database)? else { return Ok(None) };
-        let standing = self.standing(&token.user).await?;
+        let found = database::bearers::by_hash(reader, &tokens::hash(token), now()).await;
+        let Some(bearer) = found.map_err(database)? else { return Ok(None) };
+        let read = (bearer.account, bearer.memberships);
+        let standing = rights::standing_of(&self.0, &bearer.user, read).await.map_err(database)?;
         let good = standing.filter(|standing| rights::tokens_are_good(&self.0, standing));
-        Ok(good.map(|standing| Bearer { actor: standing.actor, token: token.id }))
+        Ok(good.map(|standing| Bearer { actor: standing.actor, token: bearer.token.id }))
     }
 
     async fn token_lasts(&self, user: &UserName, token: i64) -> Result<bool> {

@@ -3,7 +3,9 @@ use database::saved_views::{self, SavedViewRecord};
 use database::sessions::{self, SessionRecord};
 use database::tokens::{self, NewToken};
 use database::users::{self, UserRecord};
-use database::{Error, group_settings, groups, profiles, provider_accounts, settings, user_names};
+use database::{
+    Error, bearers, group_settings, groups, profiles, provider_accounts, settings, user_names,
+};
 use protocol::ids::{GroupName, UserName};
 use protocol::person::{GroupSettings, Person, Profile, Source};
 
@@ -166,19 +168,45 @@ on_both! {
         let short = write!(stage, |tx| tokens::insert(&tx, &token("h2", "alice", Some(10))));
         write!(stage, |tx| tokens::insert(&tx, &token("h3", "bob", Some(11))));
         let conn = stage.db.read();
-        let found = tokens::by_hash(conn, "h2", at(9)).await?.unwrap();
+        let found = bearers::by_hash(conn, "h2", at(9)).await?.unwrap();
+        assert_eq!((found.account, found.memberships), (None, Vec::new()));
+        assert_eq!(found.user, account("alice", true));
+        let found = found.token;
         assert_eq!((found.id, &found.user, found.label.as_str()), (short, &alice, "for h2"));
         assert_eq!((found.created_at, found.expires_at), (at(2), Some(at(10))));
-        assert_eq!(tokens::by_hash(conn, "h2", at(10)).await?, None, "expired");
-        assert_eq!(tokens::by_hash(conn, "h", at(0)).await?, None);
+        assert_eq!(bearers::by_hash(conn, "h2", at(10)).await?, None, "expired");
+        assert_eq!(bearers::by_hash(conn, "h", at(0)).await?, None);
         let ids: Vec<_> = tokens::list_of(conn, &alice).await?.iter().map(|t| t.id).collect();
         assert_eq!(ids, [short, lasting], "newest first");
         assert_eq!(write!(stage, |tx| tokens::delete_expired(&tx, at(10))), 1);
-        assert!(tokens::by_hash(stage.db.read(), "h1", at(i64::MAX)).await?.is_some());
-        assert!(tokens::by_hash(stage.db.read(), "h3", at(10)).await?.is_some());
+        assert!(bearers::by_hash(stage.db.read(), "h1", at(i64::MAX)).await?.is_some());
+        assert!(bearers::by_hash(stage.db.read(), "h3", at(10)).await?.is_some());
         assert!(!write!(stage, |tx| tokens::remove(&tx, &bob, lasting)), "it is not bob's");
         assert!(write!(stage, |tx| tokens::remove(&tx, &alice, lasting)));
         assert_eq!(tokens::list_of(stage.db.read(), &alice).await?, []);
+    }
+
+    async fn with_a_token_all_is_read_of_whose_it_is(stage) {
+        let (alice, bob) = add_users(&stage).await?;
+        for name in ["alice", "bob"] {
+            write!(stage, |tx| tokens::insert(&tx, &token(name, name, None)));
+        }
+        let names: Vec<GroupName> = vec!["y".parse()?, "x".parse()?];
+        write!(stage, |tx| groups::set(&tx, &alice, &Source::Local, &names));
+        write!(stage, |tx| groups::set(&tx, &alice, &"company".parse()?, &names[..1]));
+        write!(stage, |tx| groups::set(&tx, &bob, &Source::Local, &names[1..]));
+        write!(stage, |tx| provider_accounts::insert(&tx, &alice, &person("1"), at(5)));
+        write!(stage, |tx| provider_accounts::deny(&tx, &alice));
+        for (name, in_groups, has_account) in [(&alice, 3, true), (&bob, 1, false)] {
+            let conn = stage.db.read();
+            let found = bearers::by_hash(conn, name.as_str(), at(0)).await?.unwrap();
+            assert_eq!(found.token.user, *name);
+            assert_eq!(Some(found.user), users::get(conn, name).await?);
+            assert_eq!(found.account, provider_accounts::get(conn, name).await?);
+            assert_eq!(found.account.is_some(), has_account);
+            assert_eq!(found.memberships, groups::of_user(conn, name).await?);
+            assert_eq!(found.memberships.len(), in_groups, "{name}");
+        }
     }
 
     async fn public_keys_are_their_users_and_each_is_there_once(stage) {
@@ -282,9 +310,9 @@ on_both! {
         }
         assert!(write!(stage, |tx| users::remove(&tx, &alice, at(9))));
         let conn = stage.db.read();
-        assert_eq!(tokens::by_hash(conn, "alice", at(0)).await?, None);
+        assert_eq!(bearers::by_hash(conn, "alice", at(0)).await?, None);
         assert_eq!(sessions::load(conn, "alice", at(0)).await?, None);
-        assert!(tokens::by_hash(conn, "bob", at(0)).await?.is_some());
+        assert!(bearers::by_hash(conn, "bob", at(0)).await?.is_some());
         assert_eq!(write!(stage, |tx| sessions::delete_of_user(&tx, &bob)), 1);
         assert_eq!(sessions::load(stage.db.read(), "bob", at(0)).await?, None);
     }
