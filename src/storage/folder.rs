@@ -56,12 +56,7 @@ impl Folder {
     /// What is at a path; `None`: nothing, or neither a file nor a folder nor a link.
     pub(crate) async fn find(&self, path: &StoragePath) -> Result<Option<Entry>> {
         let of = path.clone();
-        let find = move |root: &Root| match root.stat(&of) {
-            Ok(found) => Ok(entry(of.name().unwrap_or_default(), &found)),
-            Err(error) if is_missing(error) => Ok(None),
-            Err(error) => Err(StorageError::of_errno(&of, error)),
-        };
-        self.work(path, find).await
+        self.work(path, move |root| find(root, &of)).await
     }
 
     /// A part of a folder. Names that are not text are left out.
@@ -221,6 +216,14 @@ fn cannot_open(error: Errno) -> String {
             Linux 5.6 or newer is needed, and in a container an engine that lets it pass"
             .to_owned(),
         error => error.to_string(),
+    }
+}
+
+fn find(root: &Root, path: &StoragePath) -> Result<Option<Entry>> {
+    match root.stat(path) {
+        Ok(found) => Ok(entry(path.name().unwrap_or_default(), &found)),
+        Err(error) if is_missing(error) => Ok(None),
+        Err(error) => Err(StorageError::of_errno(path, error)),
     }
 }
 

@@ -51,6 +51,29 @@ impl Storage {
         }
     }
 
+    /// The same where nothing is; `None`: something is there, and nothing is claimed. In a folder it is done in
+    /// one step for all but a user's first place: each job with an output folder of its own waits for it.
+    ///
+    /// # Errors
+    /// As [`Storage::exists`] and [`Storage::claim`].
+    pub async fn claim_new(
+        &self,
+        place: &StoragePath,
+        user: &UserName,
+    ) -> Result<Option<UserName>> {
+        if let (Place::Folder(folder), Some(entry)) = (&self.place, named(user, place)) {
+            let names = (&of_all(user), &claim(place));
+            match folder.touch_and_link(place, &entry, names).await? {
+                None => return Ok(None),
+                Some(true) => return Ok(Some(user.clone())),
+                Some(false) => {}
+            }
+        } else if self.exists(place).await? {
+            return Ok(None);
+        }
+        self.claim(place, user).await.map(Some)
+    }
+
     /// Says of a place whose it is, unless that was said before. In a folder the disk is not waited
     /// for at each place: there it is another name of one file that says it of all the user's places
     /// and was written durably.

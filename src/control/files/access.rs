@@ -116,10 +116,8 @@ impl Access<'_> {
         let (Standing::Free(place), Claim::For(user)) = (&standing, claim) else {
             return Ok(standing);
         };
-        if self.shared.storage.exists(place).await.map_err(failure)? {
-            return Ok(standing);
-        }
-        let owner = self.shared.storage.claim(place, user).await.map_err(failure)?;
+        let claimed = self.shared.storage.claim_new(place, user).await.map_err(failure)?;
+        let Some(owner) = claimed else { return Ok(standing) };
         if owner != *user && !self.is(&owner) {
             return Err(forbidden(path, &owner));
         }

@@ -8,7 +8,7 @@ use rustix::fs::{AtFlags, OFlags, linkat};
 use rustix::io::Errno;
 
 use super::beneath::Root;
-use super::{Aside, Folder, is_missing};
+use super::{Aside, Folder, find, is_missing};
 use crate::{Result, StorageError, StoragePath};
 
 impl Folder {
@@ -39,28 +39,53 @@ impl Folder {
     /// have one more.
     pub(crate) async fn link(&self, from: &StoragePath, to: &StoragePath) -> Result<bool> {
         let (source, target) = (from.clone(), to.clone());
-        let link = move |root: &Root| {
-            let held = match root.parent(&source) {
-                Err(error) if is_missing(error) => return Ok(false),
-                held => held,
-            };
-            let (from, name) = held.map_err(|error| StorageError::of_errno(&source, error))?;
-            link(root, (&from, name), &target)
-        };
-        self.work(to, link).await
+        self.work(to, move |root| link_from(root, &source, &target)).await
     }
 
     /// Makes an empty file, unless there is a file.
     pub(crate) async fn touch(&self, path: &StoragePath) -> Result<()> {
         let of = path.clone();
-        let touch = move |root: &Root| {
-            let fail = |error| StorageError::of_errno(&of, error);
-            root.make(&of.parent().unwrap_or_else(|| of.clone())).map_err(fail)?;
-            let made = root.file(&of, OFlags::WRONLY | OFlags::CREATE);
-            made.map(drop).map_err(fail)
-        };
-        self.work(path, touch).await
+        self.work(path, move |root| touch(root, &of)).await
     }
+
+    /// Where nothing is at a place, makes an empty file and gives another file one more name, all of it at
+    /// once. `None`: something is there. `false`: the file has no such name from now on.
+    pub(crate) async fn touch_and_link(
+        &self,
+        place: &StoragePath,
+        empty: &StoragePath,
+        (from, to): (&StoragePath, &StoragePath),
+    ) -> Result<Option<bool>> {
+        let (of, empty) = (place.clone(), empty.clone());
+        let (source, target) = (from.clone(), to.clone());
+        let both = move |root: &Root| -> Result<Option<bool>> {
+            if find(root, &of)?.is_some() {
+                return Ok(None);
+            }
+            touch(root, &empty)?;
+            match link_from(root, &source, &target) {
+                Err(StorageError::Exists { .. }) => Ok(Some(false)),
+                linked => linked.map(Some),
+            }
+        };
+        self.work(place, both).await
+    }
+}
+
+fn touch(root: &Root, path: &StoragePath) -> Result<()> {
+    let fail = |error| StorageError::of_errno(path, error);
+    root.make(&path.parent().unwrap_or_else(|| path.clone())).map_err(fail)?;
+    let made = root.file(path, OFlags::WRONLY | OFlags::CREATE);
+    made.map(drop).map_err(fail)
+}
+
+fn link_from(root: &Root, from: &StoragePath, to: &StoragePath) -> Result<bool> {
+    let held = match root.parent(from) {
+        Err(error) if is_missing(error) => return Ok(false),
+        held => held,
+    };
+    let (folder, name) = held.map_err(|error| StorageError::of_errno(from, error))?;
+    link(root, (&folder, name), to)
 }
 
 /// Gives a file another name, which must be free. `false`: it is not there, or the file system knows

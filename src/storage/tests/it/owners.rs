@@ -37,6 +37,24 @@ async fn of_many_who_claim_one_gets_it_and_all_know() {
 }
 
 #[tokio::test]
+async fn what_is_new_is_claimed_and_what_is_there_is_not() {
+    let (_folder, storage) = open();
+    let (alice, bob) = (user("alice"), user("bob"));
+    for number in 0..3 {
+        let place = at(&storage, &format!("/Output/new-{number}"));
+        assert_eq!(storage.claim_new(&place, &alice).await.unwrap().as_ref(), Some(&alice));
+        assert_eq!(storage.claim_new(&place, &bob).await.unwrap().as_ref(), Some(&alice));
+        assert_eq!(storage.owner(&place).await.unwrap().as_ref(), Some(&alice));
+    }
+    assert_eq!(storage.places_of(&alice).await.unwrap().len(), 3);
+    assert_eq!(storage.places_of(&bob).await.unwrap(), [], "nothing of his is left behind");
+    let there = at(&storage, "/Output/there");
+    storage.create_folder(&there).await.unwrap();
+    assert_eq!(storage.claim_new(&there, &alice).await.unwrap(), None);
+    assert_eq!(storage.owner(&there).await.unwrap(), None);
+}
+
+#[tokio::test]
 async fn odd_user_names_do_no_harm() {
     let (folder, storage) = open();
     let place = at(&storage, "/Output/x");
