@@ -14,7 +14,9 @@ use protocol::state::State;
 use protocol::time::Timestamp;
 use protocol::wait::{Expected, WaitReason, Waiting};
 use scheduler::Pass;
-use scheduler::model::{Node, Placement, Preemption, Request, Running, Snapshot, VirtualCluster};
+use scheduler::model::{
+    Node, Placement, Preemption, Request, Running, Snapshot, Standing, VirtualCluster,
+};
 
 use crate::known::active::Active;
 use crate::known::cluster::{Cluster, scheduler_node};
@@ -41,6 +43,8 @@ pub(crate) struct Queue {
     jobs: HashMap<JobId, Active>,
     /// Those of them that hold something.
     running: BTreeMap<JobId, Running>,
+    /// All of them that borrow, and perhaps some that do no more.
+    borrowing: BTreeSet<JobId>,
     /// Those that wait and shall stop.
     stopping: BTreeSet<JobId>,
     /// The nodes as the scheduler was told of them.
@@ -79,6 +83,7 @@ impl Default for Queue {
         Self {
             jobs: HashMap::new(),
             running: BTreeMap::new(),
+            borrowing: BTreeSet::new(),
             stopping: BTreeSet::new(),
             nodes: Vec::new(),
             virtual_clusters: Vec::new(),
@@ -312,7 +317,7 @@ impl Queue {
             self.doubtful = true;
         }
         self.tell(|state| state.runs(&running));
-        let known = self.running.insert(id, running);
+        let known = self.keeps(id, running);
         known.as_ref() != self.running.get(&id)
     }
 
@@ -339,8 +344,9 @@ impl Queue {
         let placed = placements.into_iter().filter_map(|placement| {
             let job = self.jobs.get(&placement.job)?;
             let running = told::running_of_placement(job, &placement, (&self.past, now));
-            self.running.insert(placement.job, running);
-            Some((job.clone(), placement))
+            let placed = (job.clone(), placement);
+            self.keeps(placed.1.job, running);
+            Some(placed)
         });
         let placed = placed.collect();
         let preempted = preemptions.into_iter().map(|preemption| {
@@ -348,19 +354,38 @@ impl Queue {
             (preemption, by)
         });
         let preempted = preempted.collect();
-        for (id, running) in &mut self.running {
-            let standing = self.state.standing(*id).unwrap_or(running.standing);
-            if running.standing != standing {
-                running.standing = standing;
-                self.holdings = None;
-            }
-        }
+        self.follow_rights();
         let stopping = std::mem::take(&mut self.stopping);
         let stopped = stopping.iter().filter_map(|id| self.jobs.get(id)).cloned().collect();
         if changed {
             self.unsay();
         }
         Decided { placed, preempted, stopped, changed }
+    }
+
+    /// A job holds this. Gives what it held before.
+    fn keeps(&mut self, id: JobId, running: Running) -> Option<Running> {
+        if running.standing == Standing::Borrowed {
+            self.borrowing.insert(id);
+        }
+        self.running.insert(id, running)
+    }
+
+    /// By what right jobs run, as a pass has left it: those alone are looked at that borrowed before it or do now.
+    fn follow_rights(&mut self) {
+        let mut perhaps = std::mem::take(&mut self.borrowing);
+        perhaps.extend(self.state.borrowing());
+        for id in perhaps {
+            let Some(running) = self.running.get_mut(&id) else { continue };
+            let standing = self.state.standing(id).unwrap_or(running.standing);
+            if running.standing != standing {
+                running.standing = standing;
+                self.holdings = None;
+            }
+            if standing == Standing::Borrowed {
+                self.borrowing.insert(id);
+            }
+        }
     }
 
     /// A job that was to give up its place is told so.

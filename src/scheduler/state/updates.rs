@@ -19,6 +19,11 @@ impl State {
         self.cluster.tenants.get(&job).map(|tenant| tenant.standing)
     }
 
+    /// The jobs that run on what is lent to them.
+    pub fn borrowing(&self) -> impl Iterator<Item = JobId> {
+        self.cluster.borrowed.iter().copied()
+    }
+
     /// Whether a job runs here, be it that it is about to give way.
     #[must_use]
     pub fn has_place(&self, job: JobId) -> bool {

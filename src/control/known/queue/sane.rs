@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use scheduler::model::WHOLE_GPU;
+use scheduler::model::{Standing, WHOLE_GPU};
 
 use super::{Holdings, Queue};
 
@@ -11,6 +11,10 @@ impl Queue {
     pub(super) fn sanity_check(&self) {
         for job in self.running.keys().chain(&self.stopping) {
             assert!(self.jobs.contains_key(job), "{job} holds a place or is to stop: it is known");
+        }
+        for (job, running) in &self.running {
+            let borrows = running.standing == Standing::Borrowed;
+            assert!(!borrows || self.borrowing.contains(job), "{job} borrows: it is looked at");
         }
         for (job, known) in &self.jobs {
             assert_eq!(*job, known.row.id, "jobs are found by their ids");
