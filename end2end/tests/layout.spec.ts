@@ -120,6 +120,38 @@ test("on a phone each row of a table is a card, everything of it in sight", asyn
   expect(await label.evaluate((cell) => getComputedStyle(cell, "::before").content)).toContain("State");
 });
 
+/** The buttons of a bar that nothing stands beside. */
+function lonely(bar: Locator) {
+  return bar.evaluate((bar) => {
+    const parts = [...bar.querySelectorAll("button, a, input, label, [role=status]")];
+    const boxes = parts.map((part) => ({ part, box: part.getBoundingClientRect() })).filter(({ box }) => box.width > 0 && box.height > 0);
+    const beside = (one: DOMRect, other: DOMRect) => other.top < one.bottom && one.top < other.bottom;
+    const alone = boxes.filter(({ box }) => boxes.filter((other) => beside(box, other.box)).length === 1);
+    return alone.filter(({ part }) => part.matches(".button")).map(({ part }) => part.textContent);
+  });
+}
+
+test("on a phone no button of a log stands alone in a line", async ({ page, baseURL }) => {
+  await berth.open(page, "/jobs/admin/laid-out");
+  await berth.becomes(page, "RUNNING");
+  for (const language of ["en", "zh"]) {
+    await page.context().addCookies([{ name: "berth_language", value: language, url: baseURL }]);
+    for (const task of ["worker-0", "*"]) {
+      await berth.open(page, `/jobs/admin/laid-out/logs?task=${task}`);
+      const bars = [page.locator(".log__bar"), page.locator(".log__search")];
+      for (const width of [320, 360, 412, 480]) {
+        await page.setViewportSize({ width, height: 740 });
+        for (const bar of bars) expect(await lonely(bar), `${task} at ${width}, ${language}`).toEqual([]);
+      }
+      await page.setViewportSize({ width: 360, height: 740 });
+      // What the log says of itself when it is long, and of what was found in it.
+      await page.locator(".log__status").evaluate((status) => (status.textContent = "1 000 001 lines · The log is complete."));
+      expect(await lonely(bars[0]), `${task} with much to say, ${language}`).toEqual([]);
+      await berth.picture(page, `log-phone-${language}-${task === "*" ? "all" : "one"}`);
+    }
+  }
+});
+
 test("on a phone the bar's sheet leads to everything else", async ({ page }) => {
   await page.setViewportSize({ width: 360, height: 800 });
   await berth.open(page, "/");

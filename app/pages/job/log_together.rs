@@ -141,10 +141,12 @@ fn TogetherLog(job: JobKey, attempt: u32, first: Together) -> impl IntoView {
                 </Show>
                 <Switch on=wrap word=|t| t.log.wrap/>
                 <Switch on=times word=|t| t.log.times/>
-                <span class="log__status" role="status">{move || status()}</span>
-                <a class="button button--small" href=download rel="external">
-                    {tr(|t| t.common.download)}
-                </a>
+                <span class="log__end">
+                    <span class="log__status" role="status">{move || status()}</span>
+                    <a class="button button--small" href=download rel="external">
+                        {tr(|t| t.common.download)}
+                    </a>
+                </span>
             </div>
             <LogAllSearch search=search/>
             <div

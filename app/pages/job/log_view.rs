@@ -155,10 +155,12 @@ fn Bar(task: TaskRef, state: LogState, shown: Shown) -> impl IntoView {
             </Show>
             <Switch on=shown.wrap word=|t| t.log.wrap/>
             <Switch on=shown.times word=|t| t.log.times/>
-            <span class="log__status" role="status">{move || status()}</span>
-            <a class="button button--small" href=log_fetch::download(&task) rel="external">
-                {tr(|t| t.common.download)}
-            </a>
+            <span class="log__end">
+                <span class="log__status" role="status">{move || status()}</span>
+                <a class="button button--small" href=log_fetch::download(&task) rel="external">
+                    {tr(|t| t.common.download)}
+                </a>
+            </span>
         </div>
     }
 }
