@@ -153,9 +153,12 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
             Name::Log => log::measure(workspace, &binary)?,
             Name::FirstPage => first_page::measure(&binary)?,
             Name::Full => full::measure(&binary)?,
-            Name::Watchers => watchers::measure(&binary)?,
             Name::Nodes => {
                 nodes::run(&binary)?;
+                continue;
+            }
+            Name::Watchers => {
+                watchers::run(&binary)?;
                 continue;
             }
             Name::Pages => {
@@ -183,9 +186,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
                 continue;
             }
         };
-        for Measured { name, value, unit } in measured {
-            println!("{name} {value:.1} {unit}");
-        }
+        measured.iter().for_each(Measured::print);
     }
     Ok(())
 }

@@ -20,8 +20,8 @@ use crate::rust_target::SOURCE_VARIABLE;
 
 const PASSWORD: &str = "a quay for measurements";
 
-/// Connections kept open: as many as clients ask at the same time.
-const CONNECTIONS: usize = 16;
+/// Connections kept open: as many as clients ask at the same time, two hundred browsers at the most.
+const CONNECTIONS: usize = 256;
 
 /// Prints the first column of a query's rows, without getting in anybody's way.
 const ASK: &str = r#"

@@ -1,5 +1,7 @@
 //! What measurements are given, and what they say.
 
+use crate::progress::note;
+
 /// For how long something goes on, and what all chance in it follows from.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Course {
@@ -13,6 +15,23 @@ pub(super) struct Measured {
     pub(super) name: &'static str,
     pub(super) value: f64,
     pub(super) unit: &'static str,
+}
+
+impl Measured {
+    /// Prints it as one `name value unit` line.
+    pub(super) fn print(&self) {
+        let Self { name, value, unit } = self;
+        println!("{name} {value:.1} {unit}");
+    }
+
+    /// The same beside its limit. What is beyond it is said.
+    pub(super) fn print_at_most(&self, limit: f64) {
+        let Self { name, value, unit } = self;
+        println!("{name} {value:.1} {unit}, at most {limit}");
+        if *value > limit {
+            note(&format!("{name} is beyond {limit} {unit}"));
+        }
+    }
 }
 
 /// The middle value; of an even number of values the mean of the middle two.

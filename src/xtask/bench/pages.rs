@@ -22,7 +22,7 @@ const WATCHED: u32 = 20;
 /// A job that comes and goes changes four times: it waits, is prepared, runs, ends.
 const BETWEEN_JOBS: Duration = Duration::from_millis(400);
 /// Nodes of the large cluster, eight GPUs each.
-const NODES: u32 = 1250;
+pub(super) const NODES: u32 = 1250;
 /// Its jobs that stay, ten nodes each.
 const JOBS: u32 = 100;
 /// The job whose page is watched.
