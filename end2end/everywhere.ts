@@ -15,7 +15,7 @@ export async function jobs(cluster: Cluster, state: string, count: number): Prom
   return found.map(({ username, name }: { username: string; name: string }) => `/jobs/${username}/${name}`);
 }
 
-/** The addresses of all pages, once each. */
+/** The addresses of all pages, once each; `everywhere.spec.ts` tests that none is missing. */
 export async function everywhere(cluster: Cluster): Promise<string[]> {
   const newest = async (state: string) => (await jobs(cluster, state, 1))[0];
   const [running, waiting, failed] = await Promise.all(["RUNNING", "WAITING", "FAILED"].map(newest));
@@ -28,12 +28,15 @@ export async function everywhere(cluster: Cluster): Promise<string[]> {
     waiting,
     failed,
     `${failed}/logs`,
+    `${running}/logs?task=*`,
     "/submit",
     "/submit?way=editor",
+    "/submit?way=file",
     `/submit?text=${encodeURIComponent(MISTAKEN)}`,
     "/files",
     "/clusters",
     "/nodes",
+    "/nodes?by=user&group=type",
     "/nodes?view=table",
     "/nodes/sim-v100-01",
     "/nodes/sim-v100-14",
@@ -46,6 +49,9 @@ export async function everywhere(cluster: Cluster): Promise<string[]> {
     "/admin/storages",
     "/admin/audit",
     "/profile",
+    "/reference",
+    "/sign-in",
+    "/sign-in?error=TemporaryPasswordError&next=%2F&username=demo-ada&choose=1",
     "/no/such/page",
     "/jobs/demo-ada/none",
   ];
@@ -69,11 +75,11 @@ export interface Look {
   theme: "light" | "dark";
 }
 
-/** A browser of the administrator of the seeded cluster who looks like that. */
-export async function looking(browser: Browser, cluster: Cluster, look: Look): Promise<BrowserContext> {
+/** A browser of the administrator of the seeded cluster who looks like that, or of somebody who is not signed in. */
+export async function looking(browser: Browser, cluster: Cluster, look: Look, signedIn = true): Promise<BrowserContext> {
   const context = await browser.newContext({
     baseURL: cluster.url,
-    storageState: cluster.signedIn,
+    storageState: signedIn ? cluster.signedIn : { cookies: [], origins: [] },
     viewport: { width: look.width, height: 900 },
     reducedMotion: "reduce",
   });
@@ -84,7 +90,20 @@ export async function looking(browser: Browser, cluster: Cluster, look: Look): P
   return context;
 }
 
-/** Opens a page in such a browser, as wide as that, and waits until it is as it is to be looked at. */
+/** Such browsers for all pages: that for signing in is seen by somebody who is not signed in. */
+export async function browsers(browser: Browser, cluster: Cluster, look: Look) {
+  const inside = await looking(browser, cluster, look);
+  const outside = await looking(browser, cluster, look, false);
+  return {
+    at: (path: string) => (path.startsWith("/sign-in") ? outside : inside),
+    close: async () => {
+      await inside.close();
+      await outside.close();
+    },
+  };
+}
+
+/** Opens a page in one of them, as wide as that, and waits until it is as it is to be looked at. */
 export async function opened(context: BrowserContext, look: Look, path: string): Promise<Page> {
   const page = await context.newPage();
   await page.setViewportSize({ width: look.width, height: 900 });

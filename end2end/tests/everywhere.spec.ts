@@ -1,7 +1,9 @@
 // Each page of a cluster in use, loaded once in each language: all that it says, by eye or by ear, is in that
 // language, and nothing on it is in anybody's way.
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { WIDTHS, barriers } from "../barriers";
-import { type Look, atEach, everywhere, further, looking, opened } from "../everywhere";
+import { type Look, atEach, browsers, everywhere, further, opened } from "../everywhere";
 import { expect, test } from "../seeded";
 import { isChinese, isEnglish, said } from "../words";
 
@@ -34,17 +36,40 @@ test("over all pages each width meets each theme in each language", async ({ clu
   expect(met.size).toBe(WIDTHS.length * 4);
 });
 
+/** The words of a source file that a pattern finds. */
+function words(file: string, pattern: RegExp): string[] {
+  const found = [...readFileSync(resolve("../app", file), "utf8").matchAll(pattern)].map(([, word]) => word);
+  expect(found.length, `${file} names some`).toBeGreaterThan(4);
+  return found;
+}
+
+test("no page, no part of a job and no section of the administration is left out", async ({ cluster }) => {
+  const pages = (await everywhere(cluster)).map((address) => address.replace(/\?.*$/, ""));
+  const part = (name: string) => (name.endsWith("?") ? "(/[^/]+)?" : "/[^/]+");
+  for (const route of words("routes.rs", /path!\("([^"]+)"\)/g)) {
+    const address = new RegExp(`^${route.replace(/\/:(\w+\??)/g, (_, name) => part(name))}$`);
+    expect(pages.filter((page) => address.test(page)), route).not.toEqual([]);
+  }
+  for (const tab of words("pages/job/tab.rs", /Tab::\w+ => "(\w+)"/g)) {
+    const address = new RegExp(tab === "overview" ? "^/jobs/[^/]+/[^/]+$" : `^/jobs/[^/]+/[^/]+/${tab}$`);
+    expect(pages.filter((page) => address.test(page)), tab).not.toEqual([]);
+  }
+  for (const section of words("pages/admin.rs", /Section::\w+ => "(\w+)"/g)) {
+    expect(pages, section).toContain(section === "users" ? "/admin" : `/admin/${section}`);
+  }
+});
+
 for (const [language, title, isForeign] of [
   ["zh", "no English sentence on a Chinese page, and no barrier", isEnglish],
   ["en", "nothing Chinese on an English page, and no barrier", isChinese],
 ] as const) {
   test(title, async ({ browser, cluster }) => {
     test.setTimeout(480_000);
-    const context = (theme: Look["theme"]) => looking(browser, cluster, { width: 1440, language, theme });
-    const contexts = { light: await context("light"), dark: await context("dark") };
+    const looking = (theme: Look["theme"]) => browsers(browser, cluster, { width: 1440, language, theme });
+    const who = { light: await looking("light"), dark: await looking("dark") };
     const found = await atEach(await everywhere(cluster), async (path, number) => {
       const all = looks(number, language);
-      const page = await opened(contexts[all[0].theme], all[0], path);
+      const page = await opened(who[all[0].theme].at(path), all[0], path);
       const found: object[] = (await said(page)).filter(isForeign).map((text) => ({ path, text }));
       for (const look of all) {
         await page.setViewportSize({ width: look.width, height: 900 });
@@ -54,13 +79,13 @@ for (const [language, title, isForeign] of [
       return found;
     });
     const foreign = await atEach(await further(cluster), async (path) => {
-      const page = await opened(contexts.light, { width: 1440, language, theme: "light" }, path);
+      const page = await opened(who.light.at(path), { width: 1440, language, theme: "light" }, path);
       const texts = (await said(page)).filter(isForeign);
       await page.close();
       return texts.map((text) => ({ path, text }));
     });
     expect([...found, ...foreign]).toEqual([]);
-    await contexts.light.close();
-    await contexts.dark.close();
+    await who.light.close();
+    await who.dark.close();
   });
 }

@@ -14,6 +14,7 @@ use crate::process::{self, find_program, succeeds};
 use crate::rust_target::WASM;
 use crate::workspace::Workspace;
 use crate::{guest, setup, web};
+use browser::Which;
 use report::{Check, Report};
 
 /// All tests. Documents have none that run: finding that out anew takes a minute.
@@ -25,6 +26,9 @@ pub(crate) struct Options {
     /// Leaves the browser tests out.
     #[arg(long)]
     fast: bool,
+    /// Looks for barriers on every page at each width, in each theme and language, and checks nothing else.
+    #[arg(long, conflicts_with = "fast")]
+    barriers: bool,
 }
 
 /// Runs every check, also after one has failed, and fails if any did. The front end is made beside the
@@ -49,14 +53,29 @@ pub(crate) fn run_all(workspace: &Workspace, options: &Options) -> Result<Report
     });
     report.add(Check::run("unit and integration tests", || cargo_tests(workspace, &archive)));
     if !options.fast {
-        report.add(Check::run("browser tests", || browser::run_all(workspace, &archive)));
+        let tests = || browser::run_tests(workspace, &archive, Which::All);
+        report.add(Check::run("browser tests", tests));
     }
     Ok(report)
 }
 
-/// As [`run_all`], with the summary printed.
+/// Looks for barriers everywhere.
+fn find_barriers(workspace: &Workspace) -> Result<Report> {
+    let archive = setup::for_testing(workspace)?;
+    setup::for_building(workspace)?;
+    let mut report = Report::default();
+    report.add(Check::run("front end", || web::ensure(workspace, web::Form::Small)));
+    let tests = || browser::run_tests(workspace, &archive, Which::Barriers);
+    report.add(Check::run("barriers", tests));
+    Ok(report)
+}
+
+/// Runs what is asked for, and prints the summary.
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
-    let report = run_all(workspace, options)?;
+    let report = match options.barriers {
+        true => find_barriers(workspace)?,
+        false => run_all(workspace, options)?,
+    };
     report.print();
     if report.failed() > 0 {
         bail!("{} of the checks above failed", report.failed());

@@ -9,8 +9,17 @@ use crate::process::{find_program, run};
 use crate::workspace::Workspace;
 use crate::{guest, node};
 
-/// Starts an engine of our own, builds what is tested and runs all of `end2end`.
-pub(super) fn run_all(workspace: &Workspace, archive: &Path) -> Result<()> {
+/// Which of the tests to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Which {
+    /// All of `end2end`.
+    All,
+    /// Each page at each width, in each theme and language: what is in anybody's way there.
+    Barriers,
+}
+
+/// Starts an engine of our own, builds what is tested and runs the tests.
+pub(super) fn run_tests(workspace: &Workspace, archive: &Path, which: Which) -> Result<()> {
     let folder = workspace.root.join("end2end");
     node::ensure_packages(&folder)?;
     let berth = super::compile_tests(workspace)?;
@@ -28,5 +37,8 @@ pub(super) fn run_all(workspace: &Workspace, archive: &Path) -> Result<()> {
         .env("BERTH_GUEST", guest::ensure(workspace)?)
         .env("BERTH_TEST_ENGINE", engine.engine().endpoint())
         .env("CHROMIUM", chromium);
+    if which == Which::Barriers {
+        playwright.arg("accessibility.spec.ts").env("BERTH_TEST_EVERY", "1");
+    }
     run(&mut playwright)
 }
