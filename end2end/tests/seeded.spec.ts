@@ -1,5 +1,6 @@
 import type { Page } from "@playwright/test";
 import { looking } from "../everywhere";
+import * as harbour from "../harbour";
 import * as berth from "../pages";
 import { expect, test } from "../seeded";
 
@@ -134,6 +135,48 @@ test("on a phone the amounts of a virtual cluster are cards, whose words have ro
     expect(new Set(tops).size).toBe(1);
     await context.close();
   }
+});
+
+test("what each card says is free is what a dry run finds", async ({ page, cluster }) => {
+  /** How a job would start; `null`: it would wait, or never could. */
+  const start = async (within: string, type: string, tasks: number, gpus: number) => {
+    const text = JSON.stringify(harbour.job("asks", { cluster: within, type, tasks, gpus }));
+    const headers = { Origin: cluster.url, Accept: "application/json" };
+    const answer = await page.request.post("/fn/jobs/check", { headers, form: { text } });
+    expect(answer.ok(), await answer.text()).toBe(true);
+    const { dry_run } = await answer.json();
+    expect(dry_run, `a dry run of ${text}`).toBeTruthy();
+    return (dry_run.Fits as { borrowed: boolean } | undefined) ?? null;
+  };
+  await berth.open(page, "/clusters");
+  await expect(page.locator(".free-now").first()).toBeVisible();
+  const cards = await page.locator("tr[data-gpu-type]:has(.free-now)").evaluateAll((rows) =>
+    rows.map((row) => ({
+      within: row.closest("section")?.querySelector("h2, h3")?.textContent ?? "",
+      type: row.getAttribute("data-gpu-type") ?? "",
+      words: row.querySelector(".free-now")?.textContent ?? "",
+    })),
+  );
+  expect(cards.length).toBeGreaterThan(8);
+  let some = 0;
+  for (const { within, type, words } of cards) {
+    const free = Number(/^(\d+) free now/.exec(words)?.[1] ?? NaN);
+    const largest = Number(/largest on one node (\d+)/.exec(words)?.[1] ?? 0);
+    const what = `${within}, ${type}: ${words}`;
+    expect(free, what).toBeGreaterThanOrEqual(0);
+    if (free > 0) {
+      some += 1;
+      expect(largest, what).toBeGreaterThan(0);
+      expect(await start(within, type, free, 1), what).not.toBeNull();
+      expect(await start(within, type, 1, largest), what).not.toBeNull();
+    }
+    // Of what ran here before it is known how long a job like it takes: one more may go between others, lent.
+    for (const [tasks, gpus] of [[free + 1, 1], [1, largest + 1]]) {
+      const more = await start(within, type, tasks, gpus);
+      expect(more === null || more.borrowed, `${what}, asked for ${tasks} × ${gpus}`).toBe(true);
+    }
+  }
+  expect(some, "something is free").toBeGreaterThan(0);
 });
 
 test("home counts the jobs of mine that failed in a week, until I dismiss them", async ({ browser, cluster }) => {
