@@ -287,6 +287,52 @@ test("on paper there is the page alone", async ({ page }) => {
   expect(await page.evaluate(() => getComputedStyle(document.body).color)).toBe("rgb(0, 0, 0)");
 });
 
+test("a log on paper is its lines", async ({ page }) => {
+  await berth.open(page, "/jobs/admin/laid-out");
+  await berth.becomes(page, "RUNNING");
+  await berth.open(page, "/jobs/admin/laid-out/logs");
+  const log = page.getByRole("region", { name: "Log of worker-0" });
+  await expect(log).toBeVisible();
+  await page.emulateMedia({ media: "print" });
+  for (const part of [".log__bar", ".log__search", ".log-choice"]) await expect(page.locator(part)).toBeHidden();
+  await expect(log).toBeVisible();
+});
+
+test("who asks for more contrast has it in each theme", async ({ page, baseURL }) => {
+  const colour = (part: Locator) => part.evaluate((part) => getComputedStyle(part).color);
+  for (const [theme, system] of [["light", "dark"], ["dark", "light"], ["system", "light"], ["system", "dark"]] as const) {
+    await page.context().addCookies([{ name: "berth_theme", value: theme, url: baseURL }]);
+    await page.emulateMedia({ colorScheme: system, contrast: "no-preference" });
+    await berth.open(page, "/");
+    const [body, hint] = [page.locator("body"), page.locator(".card__head.hint").first()];
+    await expect(hint).toBeVisible();
+    const what = `${theme}, on a ${system} system`;
+    expect(await colour(hint), what).not.toBe(await colour(body));
+    await page.emulateMedia({ colorScheme: system, contrast: "more" });
+    expect(await colour(hint), what).toBe(await colour(body));
+    await berth.picture(page, `contrast-${theme}-${system}`);
+  }
+});
+
+test("with forced colours what is chosen is framed, wherever a background says it else", async ({ page }) => {
+  const framed = async (part: Locator) => {
+    await expect(part).toBeVisible();
+    expect(await part.evaluate((part) => getComputedStyle(part).outlineStyle)).toBe("solid");
+  };
+  await page.emulateMedia({ forcedColors: "active" });
+  await berth.open(page, "/jobs/admin/laid-out/logs");
+  const pattern = page.getByRole("button", { name: "Regular expression" });
+  await pattern.click();
+  // What has the focus is framed anyhow.
+  await pattern.blur();
+  await framed(pattern);
+  await berth.open(page, "/jobs");
+  await framed(page.locator(".sidebar [aria-current=page]"));
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Find a page, a job or a node" }).fill("laid");
+  await framed(page.getByRole("option", { selected: true }));
+});
+
 test("with forced colours what only a colour says keeps it", async ({ page }) => {
   await berth.open(page, "/jobs/admin/laid-out");
   await berth.becomes(page, "RUNNING");
