@@ -42,6 +42,7 @@ pub(crate) mod preferences;
 pub(crate) mod quarantine;
 pub(crate) mod relative_time;
 pub(crate) mod request_id;
+pub(crate) mod row_keys;
 pub(crate) mod row_search;
 pub(crate) mod script;
 pub(crate) mod search_form;

@@ -95,6 +95,7 @@ export async function browsers(browser: Browser, cluster: Cluster, look: Look) {
   const inside = await looking(browser, cluster, look);
   const outside = await looking(browser, cluster, look, false);
   return {
+    all: [inside, outside],
     at: (path: string) => (path.startsWith("/sign-in") ? outside : inside),
     close: async () => {
       await inside.close();

@@ -1,5 +1,6 @@
 //! Single keys: `g` and a letter go to a page, `/` goes to the filter, `?` finds pages, jobs and nodes. They
 //! are silent while somebody types and while an input method composes. Ctrl or ⌘ with K finds from there, too.
+//! Those of a list of jobs are in `row_keys`.
 
 use std::cell::Cell;
 
@@ -10,6 +11,7 @@ use leptos_router::hooks::use_navigate;
 use wasm_bindgen::JsCast;
 
 use crate::parts::finder::Finder;
+use crate::parts::row_keys;
 
 /// A second key counts for so long after the first, in milliseconds.
 const CHORD_MILLIS: i64 = 1500;
@@ -62,7 +64,12 @@ pub(crate) fn listen(finder: Finder) {
             let after_prefix = now - prefixed_at.get() < CHORD_MILLIS;
             prefixed_at.set(0);
             match meaning(&event.key(), after_prefix) {
-                Meaning::Nothing => {}
+                Meaning::Nothing if after_prefix => {}
+                Meaning::Nothing => {
+                    row_keys::press(&event.key(), |address| {
+                        navigate(address, NavigateOptions::default());
+                    });
+                }
                 Meaning::Prefix => prefixed_at.set(now),
                 Meaning::Go(page) => navigate(page, NavigateOptions::default()),
                 Meaning::Filter => focus_filter(&event),

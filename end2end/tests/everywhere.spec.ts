@@ -67,6 +67,14 @@ for (const [language, title, isForeign] of [
     test.setTimeout(480_000);
     const looking = (theme: Look["theme"]) => browsers(browser, cluster, { width: 1440, language, theme });
     const who = { light: await looking("light"), dark: await looking("dark") };
+    // A cluster may be cut off from the world: no page asks for anything of another place.
+    const elsewhere = new Set<string>();
+    for (const context of [who.light, who.dark].flatMap(({ all }) => all)) {
+      context.on("request", (request) => {
+        const { protocol, origin } = new URL(request.url());
+        if (protocol.startsWith("http") && origin !== cluster.url) elsewhere.add(request.url());
+      });
+    }
     const found = await atEach(await everywhere(cluster), async (path, number) => {
       const all = looks(number, language);
       const page = await opened(who[all[0].theme].at(path), all[0], path);
@@ -85,6 +93,7 @@ for (const [language, title, isForeign] of [
       return texts.map((text) => ({ path, text }));
     });
     expect([...found, ...foreign]).toEqual([]);
+    expect([...elsewhere]).toEqual([]);
     await who.light.close();
     await who.dark.close();
   });

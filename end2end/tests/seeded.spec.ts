@@ -62,6 +62,39 @@ test("on a phone a waiting job is named on one line and says its place below", a
   expect(place.x + place.width).toBeLessThanOrEqual(320);
 });
 
+test("a list of jobs is gone along, chosen from and opened by keys alone", async ({ page }) => {
+  await berth.open(page, "/jobs?all=1&q=state:running");
+  const names = page.locator("tbody .job-name");
+  await expect(names.nth(2)).toBeVisible();
+  for (const key of ["j", "j", "j", "k"]) await page.keyboard.press(key);
+  await expect(names.nth(1)).toBeFocused();
+  const pick = page.locator("tbody tr").nth(1).getByRole("checkbox");
+  await page.keyboard.press("x");
+  await expect(pick).toBeChecked();
+  await page.keyboard.press("x");
+  await expect(pick).not.toBeChecked();
+  await expect(names.nth(1)).toBeFocused();
+  const job = (await names.nth(1).getAttribute("href"))!;
+  for (const [key, address] of [
+    ["Enter", job],
+    ["l", `${job}/logs`],
+    ["t", `${job}/terminal`],
+    ["c", job.replace(/^\/jobs\/([^/]+)\/(.+)$/, "/submit?clone=$1~$2")],
+  ]) {
+    await names.nth(1).focus();
+    await page.keyboard.press(key);
+    await expect.poll(() => page.url()).toContain(address);
+    await page.goBack();
+    await expect(names.nth(1)).toBeVisible();
+  }
+  // Who types is not taken at his word.
+  const field = page.getByRole("searchbox", { name: "Filter jobs" });
+  await field.fill("");
+  await field.pressSequentially("jkx");
+  await expect(field).toHaveValue("jkx");
+  await expect(field).toBeFocused();
+});
+
 /** Words that stand on more than one line: broken where nobody would. */
 function brokenWords(page: Page, selector: string) {
   return page.locator(selector).evaluateAll((elements) => {
