@@ -186,3 +186,31 @@ signedIn("a time limit that ends before who is ahead starts is offered, and a cl
   await expect(page.locator("textarea[name=text]")).toHaveValue(/"timeLimit": ?"2h"/);
   for (const name of ["all-four", "three-hours"]) await harbour.end(request, name);
 });
+
+signedIn("another type and another virtual cluster are offered, and a click chooses them", async ({ page, request }) => {
+  const verdict = page.locator(".verdict__line");
+  const text = page.locator("textarea[name=text]");
+  const offer = (words: RegExp) => page.locator(".verdict").getByRole("button", { name: words });
+  await harbour.put(request, "all-of-vision", { cluster: "vision", type: "A100", gpus: 8 });
+  await harbour.put(request, "all-the-rest", { cluster: "default", type: "A100", gpus: 8 });
+  for (const name of ["all-of-vision", "all-the-rest"]) await harbour.until(request, name, "RUNNING");
+  await berth.open(page, address("other-type", { cluster: "default", type: "A100", gpus: 2 }));
+  await expect(verdict).toContainText("Would wait");
+  await offer(/on V100/).click();
+  await expect(verdict).toContainText("Fits now");
+  await expect(text).toHaveValue(/"gpuType": ?"V100"/);
+  for (const name of ["all-of-vision", "all-the-rest"]) await harbour.end(request, name);
+
+  // One that borrows nothing has no more than its two.
+  const alone = { share: { gpus: { A100: 2 } }, borrows: false };
+  const made = await request.put("/api/v2/virtual-clusters/alone", { headers: { Origin: own.url }, data: alone });
+  expect(made.ok(), await made.text()).toBe(true);
+  await harbour.put(request, "both-of-alone", { cluster: "alone", type: "A100", gpus: 2 });
+  await harbour.until(request, "both-of-alone", "RUNNING");
+  await berth.open(page, address("elsewhere", { cluster: "alone", type: "A100", gpus: 2 }));
+  await expect(verdict).toContainText("Would wait");
+  await offer(/in default/).click();
+  await expect(verdict).toContainText("Fits now");
+  await expect(text).toHaveValue(/"virtualCluster": ?"default"/);
+  await harbour.end(request, "both-of-alone");
+});
