@@ -95,6 +95,23 @@ test("a list of jobs is gone along, chosen from and opened by keys alone", async
   await expect(field).toBeFocused();
 });
 
+test("each table of the administration is searched, and the way to add is above it", async ({ page }) => {
+  for (const section of ["users", "groups", "nodes", "clusters", "storages"]) {
+    await berth.open(page, `/admin/${section}`);
+    const bar = page.locator(".table-bar").first();
+    await expect(bar.getByRole("searchbox"), section).toBeInViewport();
+    await expect(bar.getByRole("link"), section).toBeInViewport();
+  }
+  for (const [section, word] of [["users", "demo-ada"], ["clusters", "detection"]]) {
+    await berth.open(page, `/admin/${section}`);
+    const rows = page.getByRole("table").first().locator("tbody tr").filter({ visible: true });
+    await expect(rows.nth(4)).toBeVisible();
+    await page.getByRole("searchbox", { name: "Search this table" }).fill(word);
+    await expect(rows).toHaveCount(1);
+    await expect(rows).toContainText(word);
+  }
+});
+
 /** Words that stand on more than one line: broken where nobody would. */
 function brokenWords(page: Page, selector: string) {
   return page.locator(selector).evaluateAll((elements) => {

@@ -25,6 +25,7 @@ use crate::parts::ask::{Asker, sent};
 use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
+use crate::parts::row_search::{RowSearch, TableBar};
 use crate::parts::send_form::SendForm;
 use crate::parts::table::DataTable;
 use crate::reading::reading;
@@ -53,14 +54,16 @@ pub(crate) fn Clusters() -> impl IntoView {
         },
         |_| list_clusters(),
     );
+    let search = RowSearch::new();
     view! {
         <div class="stack">
+            <TableBar search=search add=|t| t.admin.add_cluster href="#add-cluster"/>
             <FormAnswer answer=remove.value() done=text(|t| t.common.saved)/>
             <FormAnswer answer=stop.value() done=text(|t| t.common.saved)/>
             <Loaded
                 resource=clusters
                 content=move |clusters| {
-                    view! { <Table clusters=clusters remove=remove stop=stop/> }
+                    view! { <Table clusters=clusters remove=remove stop=stop search=search/> }
                 }
             />
             <Edit save=save saved=saved/>
@@ -112,10 +115,15 @@ fn parents(settings: &[VirtualClusterSettings], edited: Option<&str>) -> Vec<Str
 }
 
 #[component]
-fn Table(clusters: Vec<VirtualClusterView>, remove: Sending, stop: Sending) -> impl IntoView {
+fn Table(
+    clusters: Vec<VirtualClusterView>,
+    remove: Sending,
+    stop: Sending,
+    search: RowSearch,
+) -> impl IntoView {
     let row = |each: VirtualClusterView| {
         let VirtualClusterView { settings, stopped, .. } = each;
-        view! { <Row settings=settings stopped=stopped remove=remove stop=stop/> }
+        view! { <Row settings=settings stopped=stopped remove=remove stop=stop search=search/> }
     };
     let rows = clusters.into_iter().map(row);
     let rows = rows.collect_view();
@@ -142,6 +150,7 @@ fn Row(
     stopped: bool,
     remove: Sending,
     stop: Sending,
+    search: RowSearch,
 ) -> impl IntoView {
     let reader = Reader::get();
     let name = settings.name.to_string();
@@ -149,6 +158,11 @@ fn Row(
     let share = [gpus, shapes_text(&settings.shapes)];
     let share = share.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
     let parent = settings.parent.as_ref().map(ToString::to_string);
+    let users = settings.users.iter().map(ToString::to_string);
+    let groups = settings.groups.iter().map(ToString::to_string);
+    let users = users.chain(groups).collect::<Vec<_>>();
+    let within = parent.clone().unwrap_or_default();
+    let hidden = search.hides(format!("{name} {share} {within} {}", users.join(" ")));
     let share = move || {
         if share.is_empty() {
             reader.texts().cluster.unguaranteed.to_owned()
@@ -156,9 +170,6 @@ fn Row(
             share.clone()
         }
     };
-    let users = settings.users.iter().map(ToString::to_string);
-    let groups = settings.groups.iter().map(ToString::to_string);
-    let users = users.chain(groups).collect::<Vec<_>>();
     let users = told(move |t| match users.as_slice() {
         [] => t.admin.everybody.to_owned(),
         users => users.join(t.common.comma),
@@ -176,7 +187,7 @@ fn Row(
         }
     });
     view! {
-        <tr>
+        <tr hidden=hidden>
             <th scope="row"><span class="table__name">{name}</span></th>
             <td>{move || share()}</td>
             <td>{parent}</td>
