@@ -320,7 +320,7 @@ impl Engine for Simulated {
     }
 
     async fn start(&self, name: &str) -> Result<()> {
-        self.node.call(Call::Start, |state| state.start(name)).await
+        self.node.call(Call::Start, |state| state.told_to_start(name)).await
     }
 
     async fn stop(&self, name: &str, grace: Duration) -> Result<()> {

@@ -182,6 +182,12 @@ fn end(job: &Job<'_>, task: &mut Task, ending: &Exit, now: Timestamp, decision: 
             decision.actions.push(how_to_end(job, task.key, ending));
             return;
         }
+        // A start of which nobody heard may still be on its way to it: its place is nobody else's before it
+        // is gone.
+        Observed::Created => {
+            decision.actions.push(Action::Discard(task.key));
+            return;
+        }
         Observed::Silent if task.launched => {
             return record(task, State::Unknown, None, None, decision);
         }
@@ -189,12 +195,10 @@ fn end(job: &Job<'_>, task: &mut Task, ending: &Exit, now: Timestamp, decision: 
             task.started_at = started_at.or(task.started_at);
             (*finished_at, exit.as_ref().and_then(|exit| exit.code))
         }
-        // Nothing runs; what was made and never started is removed once the task is final.
-        Observed::Silent
-        | Observed::Dead
-        | Observed::Absent
-        | Observed::Created
-        | Observed::LaunchFailed { .. } => (now, None),
+        // Nothing of it is there, or ever comes.
+        Observed::Silent | Observed::Dead | Observed::Absent | Observed::LaunchFailed { .. } => {
+            (now, None)
+        }
     };
     let told =
         matches!(ending.cause, Cause::StopRequested { .. } | Cause::TimeLimit | Cause::Idle { .. });

@@ -95,7 +95,8 @@ pub enum Observed {
         /// How, explained; `None` until its log was read for that.
         exit: Option<Exit>,
     },
-    /// The launch was given up: the engine refused, or the image cannot be had.
+    /// The launch was given up: the engine refused, or the image cannot be had. Nothing of it is there that
+    /// could still be started.
     LaunchFailed {
         /// When.
         at: Timestamp,
@@ -179,6 +180,8 @@ pub enum Action {
     Stop(TaskKey),
     /// Send the job's own signal, and stop the container once its grace is over; or give up its launch.
     LetFinish(TaskKey, Grace),
+    /// Remove a container that was made and has not been started; or give up its launch.
+    Discard(TaskKey),
     /// Read its log to explain its exit code; the next look has the explanation.
     Explain(TaskKey),
 }

@@ -154,7 +154,11 @@ pub(crate) async fn launch(
         Err(LaunchError::Engine(EngineError::NoImage { .. })) => tokio::select! {
             biased;
             () = cancel.cancelled() => Ok(()),
-            done = Box::pin(pull_and_begin(&launch, engine.as_ref(), &cancel)) => done,
+            // What begins is not broken off: a start on its way would come when nobody waits for it.
+            turn = Box::pin(pulled_turn(&launch, engine.as_ref())) => match turn {
+                Ok(turn) => Box::pin(begin(&launch, engine.as_ref(), turn, &cancel)).await,
+                Err(error) => Err(error),
+            },
         },
         done => done,
     };
@@ -207,14 +211,9 @@ async fn explained(launch: &Launch, error: EngineError) -> LaunchError {
 }
 
 /// A pull may take hours: it has no turn, and waits for another one afterwards.
-async fn pull_and_begin(
-    launch: &Launch,
-    engine: &dyn Engine,
-    cancel: &CancellationToken,
-) -> Result<(), LaunchError> {
+async fn pulled_turn(launch: &Launch, engine: &dyn Engine) -> Result<Turn, LaunchError> {
     pull(launch, engine).await?;
-    let turn = launch.turn().await?;
-    begin(launch, engine, turn, cancel).await
+    launch.turn().await
 }
 
 /// Whose keys were changed while the container was made is told to it as well.

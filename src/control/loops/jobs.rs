@@ -32,6 +32,7 @@ mod observe;
 mod pauses;
 mod read;
 mod record;
+mod settle;
 mod tidy;
 mod turns;
 mod writes;
@@ -243,12 +244,14 @@ fn perform(acts: &Acts, case: &Case, action: &Action) {
     let (Action::Launch(key)
     | Action::Stop(key)
     | Action::LetFinish(key, _)
+    | Action::Discard(key)
     | Action::Explain(key)) = action;
     let Some(task) = case.task(key).filter(|task| task.key == *key) else { return };
     match action {
         Action::Launch(_) => acts.launch(case, task),
         Action::Stop(_) => acts.stop(task),
         Action::LetFinish(_, grace) => acts.let_finish(task, *grace),
+        Action::Discard(_) => acts.discard(task),
         Action::Explain(_) => acts.explain(&case.job, task),
     }
 }

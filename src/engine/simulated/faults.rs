@@ -78,6 +78,8 @@ pub(super) struct Faults {
     pub(super) refused: HashSet<Call>,
     /// The call of a launch that goes wrong, counted from the node's first one.
     pub(super) next: Option<(u64, Fault)>,
+    /// Names of the containers whose starts are on their way, while the line is silent.
+    pub(super) starts_on_their_way: Option<Vec<String>>,
     /// How many calls were made.
     pub(super) made: HashMap<Call, u64>,
     /// How many of them did not answer at once.
@@ -134,6 +136,21 @@ impl SimHandle {
     /// Calls of this kind are refused, until they may be made again.
     pub fn refuse(&self, call: Call, is_refused: bool) {
         self.node.change(|state| put(&mut state.faults.refused, call, is_refused));
+    }
+
+    /// From now on no start is answered, and each comes to the engine when the line is mended.
+    pub fn hold_starts(&self) {
+        self.node.change(|state| state.faults.starts_on_their_way = Some(Vec::new()));
+    }
+
+    /// The line is mended: what was on its way comes, to what is there now.
+    pub fn mend_starts(&self) {
+        self.node.change(|state| {
+            let late = state.faults.starts_on_their_way.take().unwrap_or_default();
+            for name in late {
+                let _of_what_is_gone = state.start(&name);
+            }
+        });
     }
 
     /// How many calls of this kind were made; those that still wait for an answer do not count.

@@ -293,6 +293,15 @@ impl State {
         volumes.any(|has| has == volume)
     }
 
+    /// Hears that a container is to be started, or will hear it later.
+    pub(super) fn told_to_start(&mut self, name: &str) -> Result<()> {
+        if let Some(late) = &mut self.faults.starts_on_their_way {
+            late.push(name.to_owned());
+            return Err(EngineError::Unreachable("the line is silent".to_owned()));
+        }
+        self.start(name)
+    }
+
     pub(super) fn start(&mut self, name: &str) -> Result<()> {
         let now = self.now();
         let error = self.next_start_error.take().or_else(|| self.start_error.clone());

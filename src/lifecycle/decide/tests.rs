@@ -208,6 +208,22 @@ fn a_stop_stops_what_runs_and_nothing_is_called_failed() {
 }
 
 #[test]
+fn what_was_made_and_not_started_is_gone_before_its_task_has_ended() {
+    let spec = spec(vec![role("worker", 1)]);
+    let mut story = job(&spec, State::Preparing, &[Observed::Created]);
+    story.tasks[0].launched = true;
+    story.stop_requested_by = Some("alice");
+    let decision = decide(&story, NOW);
+    assert_eq!(decision.actions, [Action::Discard(story.tasks[0].key)]);
+    assert_eq!((changes(&decision), job_state(&decision)), (vec![], Some(State::Stopping)));
+    // A start that was on its way came first.
+    story.tasks[0].observed = running();
+    assert_eq!(decide(&story, NOW).actions, [Action::Stop(story.tasks[0].key)]);
+    story.tasks[0].observed = Observed::Absent;
+    assert_eq!(job_state(&decide(&story, NOW)), Some(State::Stopped));
+}
+
+#[test]
 fn a_failed_attempt_is_tried_again_while_the_limit_allows() {
     let mut spec = spec(vec![role("worker", 1)]);
     spec.retries = RetryLimit::Times(1);

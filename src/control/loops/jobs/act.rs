@@ -19,6 +19,7 @@ use super::case::Case;
 use super::cases::Cases;
 use super::finish::Finishing;
 use super::memory::{Known, Memory};
+use super::settle::settled;
 use super::turns::Turns;
 use crate::container::checks;
 use crate::container::foreign;
@@ -60,8 +61,6 @@ const ENDED_FROM_OUTSIDE: [i32; 2] = [137, 143];
 const KILLED_LOOKS: u32 = 3;
 /// And so long after each time.
 const KILLED_PAUSE: Duration = Duration::from_millis(200);
-/// After so many failures of its engine or registry in a row a launch is given up there.
-const LAUNCH_TRIES: u32 = 6;
 
 /// Actions under way, and what came of those that ended.
 #[derive(Debug)]
@@ -167,6 +166,8 @@ impl Acts {
             return;
         }
         let Some((engine, _)) = self.engine(&task.placement.node) else { return };
+        let name = task.key.container_name(&self.shared.installation);
+        let (epoch, tries) = (task.epoch, self.memory.refusals(&task.key) + 1);
         self.act(task, |cancel| {
             let launch = Launch {
                 shared: Arc::clone(&self.shared),
@@ -177,7 +178,10 @@ impl Acts {
                 of_node: self.of_node(&task.placement.node),
                 put_offs: Arc::clone(&self.put_offs),
             };
-            async move { Outcome::from(launch::launch(launch, engine, cancel).await) }
+            async move {
+                let launched = launch::launch(launch, Arc::clone(&engine), cancel).await;
+                Outcome::from(settled(launched, tries, engine.as_ref(), (&name, epoch)).await)
+            }
         });
     }
 
@@ -195,6 +199,20 @@ impl Acts {
         let name = task.key.container_name(&self.shared.installation);
         self.shared.unkilled.told(&task.placement.node, task.key, Instant::now());
         self.act(task, move |_| async move { outcome(engine.stop(&name, GRACE).await) });
+    }
+
+    /// Removes a container that was not started; a launch under way is given up.
+    pub(super) fn discard(&self, task: &Task) {
+        if let Some(cancel) = self.memory.under_way(&task.key) {
+            cancel.cancel();
+            return;
+        }
+        let Some((engine, looked)) = self.engine(&task.placement.node) else { return };
+        if self.pending(&task.key, looked) {
+            return;
+        }
+        let name = task.key.container_name(&self.shared.installation);
+        self.act(task, move |_| async move { outcome(engine.remove(&name).await) });
     }
 
     /// Has a task told to finish, and stopped once its grace is over; a launch under way is given up. Whoever
@@ -394,10 +412,6 @@ fn note(known: &mut Known, key: TaskKey, outcome: Outcome) {
         Outcome::NotLaunched(cause) => {
             known.failed(key, &cause.to_string());
             known.refusals += 1;
-            if known.refusals >= LAUNCH_TRIES {
-                let exit = Exit { code: None, cause, evidence: Vec::new() };
-                known.launch_failed = Some((now(), exit));
-            }
         }
     }
 }
@@ -435,8 +449,6 @@ async fn log_tail(engine: &dyn Engine, name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use protocol::exit::Blame;
-
     use super::*;
 
     const KEY: TaskKey = TaskKey { job: JobId(1), attempt: 0, role: 0, index: 0, retry: 0 };
@@ -461,17 +473,12 @@ mod tests {
     }
 
     #[test]
-    fn an_engine_that_fails_again_and_again_is_the_platforms_failure() {
-        let mut known = known(LAUNCH_TRIES - 1, failed_by_engine);
-        assert!(known.launch_failed.is_none() && known.not_before.is_some());
-        // What is ours does not count against the engine either.
+    fn what_is_ours_does_not_count_against_an_engine() {
+        let mut known = known(5, failed_by_engine);
+        assert!(known.not_before.is_some() && known.launch_failed.is_none());
         note(&mut known, KEY, Outcome::PutOff);
-        assert!(known.launch_failed.is_none());
-        note(&mut known, KEY, failed_by_engine());
-        let (_, exit) = known.launch_failed.unwrap();
-        assert!(
-            matches!(&exit.cause, Cause::EngineFailed { node, .. } if node.as_str() == "node-1")
-        );
-        assert_eq!(exit.cause.blame(), Blame::Platform);
+        assert_eq!((known.failures, known.refusals), (5, 5));
+        note(&mut known, KEY, Outcome::Done);
+        assert_eq!((known.failures, known.refusals), (0, 0), "it is well again");
     }
 }

@@ -77,6 +77,11 @@ impl Memory {
         lock(&self.0).get(key).and_then(|known| known.launch_failed.clone())
     }
 
+    /// How often its engine or registry failed to launch it.
+    pub(super) fn refusals(&self, key: &TaskKey) -> u32 {
+        lock(&self.0).get(key).map_or(0, |known| known.refusals)
+    }
+
     pub(super) fn explained(&self, key: &TaskKey) -> Option<Exit> {
         lock(&self.0).get(key).and_then(|known| known.explained.clone())
     }

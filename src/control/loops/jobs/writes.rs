@@ -95,7 +95,9 @@ fn newly_launched<'a>(
     decision.actions.iter().filter_map(|action| {
         let key = match action {
             Action::Launch(key) => key,
-            Action::Stop(_) | Action::LetFinish(..) | Action::Explain(_) => return None,
+            Action::Stop(_) | Action::LetFinish(..) | Action::Discard(_) | Action::Explain(_) => {
+                return None;
+            }
         };
         case.task(key).filter(|task| task.key == *key && task.intent.is_none())
     })

@@ -1,11 +1,14 @@
-//! Engines that do not answer some of the calls to them, and those that refuse some.
+//! Engines that do not answer some of the calls to them, hear them late, and those that refuse some.
+
+use std::time::Duration;
 
 use control::Control;
-use engine::simulated::Call;
+use engine::EngineError;
+use engine::simulated::{Call, SimHandle};
 use protocol::ids::NodeName;
 use protocol::state::State;
 
-use crate::house::{House, PATIENCE, admin, job, key, submit, until_state};
+use crate::house::{House, PATIENCE, admin, job, key, submit, until, until_state};
 
 async fn start(house: &House) -> (Control, Vec<NodeName>) {
     let options = house.options(house.database().await);
@@ -105,5 +108,60 @@ async fn what_cannot_be_removed_is_tried_again_after_pauses() {
     assert!(tries <= 4 * 7, "{tries} tries");
     busy.refuse(Call::Remove, false);
     soon(busy.until_empty()).await;
+    control.shutdown().await;
+}
+
+/// Waits until a node was called so often.
+async fn called(node: &SimHandle, call: Call, times: u64) {
+    let waiting = async {
+        while node.calls(call) < times {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    soon(waiting).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_start_that_comes_late_finds_its_job_or_nothing() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let (backend, node) = (&control.backend, house.node(0));
+    node.hold_starts();
+    submit(backend, job("stopped", 1, 8, "sleep 1000", "")).await;
+    called(&node, Call::Start, 1).await;
+    node.refuse(Call::Remove, true);
+    backend.jobs.stop(&admin(), &key("stopped")).await.unwrap();
+    called(&node, Call::Remove, 2).await;
+    // Its place is nobody else's while it may be started.
+    submit(backend, job("next", 1, 8, "exit 0", "")).await;
+    let stopping = until(backend, "stopped", |_| true).await;
+    assert_eq!(stopping.summary.state, State::Stopping);
+    node.refuse(Call::Remove, false);
+    until_state(backend, "stopped", State::Stopped).await;
+    node.mend_starts();
+    until_state(backend, "next", State::Succeeded).await;
+    assert_eq!(node.starts(), 1, "what was stopped never began");
+    soon(node.until_empty()).await;
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_attempt_follows_another_one_that_may_still_begin() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let (backend, node) = (&control.backend, house.node(0));
+    node.hold_starts();
+    submit(backend, job("late", 1, 1, "sleep 1000", r#""retryCount": 0,"#)).await;
+    called(&node, Call::Start, 1).await;
+    // Its next try finds that nothing can be made of it here: another attempt would follow.
+    node.refuse(Call::Remove, true);
+    node.fail_next_create(EngineError::Broken("no space left on device".to_owned()));
+    called(&node, Call::Remove, 1).await;
+    let late = until(backend, "late", |_| true).await;
+    assert_eq!((late.attempts.len(), late.summary.state), (1, State::Preparing));
+    node.mend_starts();
+    let runs = until_state(backend, "late", State::Running).await;
+    assert_eq!((runs.attempts.len(), runs.summary.retries.platform), (1, 0));
+    assert_eq!((node.starts(), node.most_made()), (1, 1));
     control.shutdown().await;
 }

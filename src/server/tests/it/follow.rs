@@ -5,6 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
+use api::changes::Change;
 use axum::Router;
 use database::Database;
 use database::lead::{Leader, Named};
@@ -133,9 +134,8 @@ async fn a_terminal_is_reached_through_a_follower() {
     assert_eq!(terminal::next(&mut socket).await, keys);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn what_is_passed_on_ends_when_another_server_leads() {
-    let pair = Pair::open().await;
+/// Opens the stream of changes at a follower and reads the first line of the answer.
+fn listen(pair: &Pair) -> BufReader<TcpStream> {
     let mut stream = TcpStream::connect(pair.follower.address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     let (name, value) = ALICE;
@@ -145,6 +145,41 @@ async fn what_is_passed_on_ends_when_another_server_leads() {
     let mut line = String::new();
     reader.read_line(&mut line).unwrap();
     assert!(line.starts_with("HTTP/1.1 200"), "{line}");
+    reader
+}
+
+/// The first line from here on that has these words.
+fn next_with(reader: &mut BufReader<TcpStream>, words: &str) -> String {
+    loop {
+        let mut line = String::new();
+        assert_ne!(reader.read_line(&mut line).unwrap(), 0, "the stream ended before {words}");
+        if line.contains(words) {
+            return line;
+        }
+    }
+}
+
+/// A page from a follower is the leader's, and so is what tells it that something has changed.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_from_a_follower_hears_what_changes() {
+    let pair = Pair::open().await;
+    let cookie = pair.follower.client().sign_in("alice", "correct-horse").await;
+    let page = pair.follower.client().get("/jobs", &[("cookie", cookie.as_str())]).await;
+    assert_eq!(page.status, 200);
+    let mut reader = listen(&pair);
+    // It is said at once that the stream is alive: nothing between holds it up.
+    next_with(&mut reader, "event: alive");
+    for (change, told) in [(Change::Cluster, r#""cluster""#), (Change::Queue, r#""queue""#)] {
+        pair.world.changes.send(change).unwrap();
+        let line = next_with(&mut reader, told);
+        assert!(line.starts_with("data: "), "{line}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_passed_on_ends_when_another_server_leads() {
+    let pair = Pair::open().await;
+    let mut reader = listen(&pair);
     pair.following.clone().end().await;
     let mut rest = Vec::new();
     // It is cut off, or ends.

@@ -216,6 +216,7 @@ impl World {
         let (key, doing) = match action {
             Action::Launch(key) => (key, Doing::Launch),
             Action::Stop(key) | Action::LetFinish(key, _) => (key, Doing::Stop),
+            Action::Discard(key) => (key, Doing::Remove),
             Action::Explain(key) => (key, Doing::Explain),
         };
         // A run that was decided on just now is read first.
