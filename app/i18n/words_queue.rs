@@ -83,6 +83,7 @@ pub(crate) struct Queue {
     pub(crate) was_drained: Word,
     pub(crate) node_was_saved: Word,
     pub(crate) node_was_removed: Word,
+    pub(crate) node_was_tried: Word,
     pub(crate) cluster_was_saved: Word,
     pub(crate) cluster_was_removed: Word,
 }

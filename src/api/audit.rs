@@ -110,6 +110,9 @@ pub enum AuditAction {
     /// A node was removed.
     #[serde(rename = "node.removed")]
     NodeRemoved,
+    /// A node was tried: a pull, a job, a look for its GPUs.
+    #[serde(rename = "node.tried")]
+    NodeTried,
     /// A container in quarantine was stopped.
     #[serde(rename = "container.stopped")]
     ContainerStopped,
@@ -222,7 +225,7 @@ pub enum AuditAction {
 
 impl AuditAction {
     /// All of them.
-    pub const ALL: [Self; 49] = [
+    pub const ALL: [Self; 50] = [
         Self::TerminalOpened,
         Self::TerminalResumed,
         Self::TerminalEnded,
@@ -236,6 +239,7 @@ impl AuditAction {
         Self::NodeDrained,
         Self::NodeSaved,
         Self::NodeRemoved,
+        Self::NodeTried,
         Self::ContainerStopped,
         Self::ContainerRemoved,
         Self::VirtualClusterSaved,
@@ -291,6 +295,7 @@ impl AuditAction {
             Self::NodeDrained => "node.drained",
             Self::NodeSaved => "node.saved",
             Self::NodeRemoved => "node.removed",
+            Self::NodeTried => "node.tried",
             Self::ContainerStopped => "container.stopped",
             Self::ContainerRemoved => "container.removed",
             Self::VirtualClusterSaved => "virtual_cluster.saved",

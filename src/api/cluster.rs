@@ -9,7 +9,7 @@ use protocol::amount::Amount;
 use protocol::cluster::{Closed, NodeCondition, NodeSettings, VirtualClusterSettings};
 use protocol::gpus::GpuReport;
 use protocol::health::Health;
-use protocol::ids::{GpuType, JobKey, NodeName, UserName, VirtualClusterName};
+use protocol::ids::{GpuType, JobKey, JobName, NodeName, UserName, VirtualClusterName};
 use protocol::resources::{Capacity, Gpu, PortRange};
 use protocol::time::Timestamp;
 use schemars::JsonSchema;
@@ -50,8 +50,26 @@ pub trait Nodes: Send + Sync {
     /// Has its engine pull an image, also one that it has already, to see whether it can (administrators).
     /// It is well when that has ended, or goes on after some seconds: no more is waited for.
     async fn try_pull(&self, actor: &Actor, name: &NodeName, image: &str) -> Result<()>;
+    /// Says that a job of the actor's will try it, which is submitted next (administrators): it is ended and
+    /// deleted once its time is over, whatever has become of whoever waits for it.
+    async fn try_with(&self, actor: &Actor, name: &NodeName, trial: &Trial) -> Result<()>;
     /// Forgets a node that runs nothing.
     async fn remove(&self, actor: &Actor, name: &NodeName) -> Result<()>;
+}
+
+/// A job that tries a node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Trial {
+    /// Its name; there is no job of that name yet.
+    pub job: JobName,
+    /// Within so many seconds it is gone; [`Self::LONGEST`] at most.
+    pub seconds: u32,
+}
+
+impl Trial {
+    /// A day.
+    pub const LONGEST: u32 = 86_400;
 }
 
 /// What people do with virtual clusters.

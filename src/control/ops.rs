@@ -23,6 +23,7 @@ pub(crate) mod submit;
 pub(crate) mod task_files;
 pub(crate) mod templates;
 pub(crate) mod terminals;
+pub(crate) mod trials;
 pub(crate) mod users;
 pub(crate) mod virtual_clusters;
 

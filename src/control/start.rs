@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use api::Backend;
+use api::jobs::Jobs;
 use bytes::Bytes;
 use database::Database;
 use database::users::UserRecord;
@@ -197,7 +198,8 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     shared.posted.know(database::notifications::list(shared.database.read()).await?);
     let (submissions, inbox) = Submissions::new();
     let mut loops = Loops::new(Arc::clone(&shared), tasks.clone(), shutdown.clone());
-    let schedule = start_loops(&mut loops, inbox, &shared);
+    let jobs = ops::jobs::Ops { shared: Arc::clone(&shared), submissions: submissions.clone() };
+    let schedule = start_loops(&mut loops, inbox, Arc::new(jobs), &shared);
     let probes = start_probes(&mut loops);
     tasks.spawn(loops::first_look::run(Arc::clone(&shared), shutdown.clone()));
     tasks.close();
@@ -207,11 +209,19 @@ pub async fn start(options: Options) -> Result<Control, Error> {
 }
 
 /// Each of them is begun anew when it panics. Says what is known of the scheduler's passes.
-fn start_loops(loops: &mut Loops, inbox: Inbox, shared: &Shared) -> Arc<Passes> {
+fn start_loops(
+    loops: &mut Loops,
+    inbox: Inbox,
+    jobs: Arc<dyn Jobs>,
+    shared: &Shared,
+) -> Arc<Passes> {
     // What was sent to a loop that panicked waits for the next one.
     let inbox = Arc::new(tokio::sync::Mutex::new(inbox));
     loops.start("submissions", ops::submit::RHYTHM, move |shared, passes, stop| {
         ops::submit::run(shared, Arc::clone(&inbox), passes, stop)
+    });
+    loops.start("trials", ops::trials::RHYTHM, move |shared, passes, stop| {
+        ops::trials::run(shared, Arc::clone(&jobs), passes, stop)
     });
     loops.start("nodes", loops::nodes::RHYTHM, loops::nodes::run);
     loops.start("sightings", loops::sightings::RHYTHM, loops::sightings::run);

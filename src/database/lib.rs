@@ -34,6 +34,7 @@ pub mod tags;
 pub mod tasks;
 pub mod templates;
 pub mod tokens;
+pub mod trials;
 pub mod usage;
 pub mod user_names;
 pub mod users;

@@ -136,6 +136,7 @@ pub(super) const QUEUE: Queue = Queue {
     was_drained: "drained a node",
     node_was_saved: "saved a node",
     node_was_removed: "removed a node",
+    node_was_tried: "tried a node",
     cluster_was_saved: "saved a virtual cluster",
     cluster_was_removed: "removed a virtual cluster",
 };

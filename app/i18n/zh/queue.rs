@@ -130,6 +130,7 @@ pub(super) const QUEUE: Queue = Queue {
     was_drained: "排空节点",
     node_was_saved: "保存了节点",
     node_was_removed: "删除了节点",
+    node_was_tried: "检验了节点",
     cluster_was_saved: "保存了虚拟集群",
     cluster_was_removed: "删除了虚拟集群",
 };

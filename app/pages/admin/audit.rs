@@ -59,6 +59,7 @@ fn word(action: AuditAction) -> fn(&'static Texts) -> &'static str {
         AuditAction::NodeDrained => |t| t.queue.was_drained,
         AuditAction::NodeSaved => |t| t.queue.node_was_saved,
         AuditAction::NodeRemoved => |t| t.queue.node_was_removed,
+        AuditAction::NodeTried => |t| t.queue.node_was_tried,
         AuditAction::ContainerStopped => |t| t.quarantine.was_stopped,
         AuditAction::ContainerRemoved => |t| t.quarantine.was_removed,
         AuditAction::VirtualClusterSaved => |t| t.queue.cluster_was_saved,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use api::audit::AuditAction;
-use api::cluster::{Drain, NodeView, Nodes, Silent};
+use api::cluster::{Drain, NodeView, Nodes, Silent, Trial};
 use api::node_map::{NodeMap, NodeQuery, Shown};
 use api::queue::{Affected, Effect};
 use api::{Actor, Error, ErrorCode, Result};
@@ -15,18 +15,19 @@ use engine::{Engine, EngineError};
 use futures::TryStreamExt;
 use protocol::cluster::{NodeCondition, NodeSettings};
 use protocol::health::Health;
-use protocol::ids::NodeName;
+use protocol::ids::{JobKey, NodeName};
 use protocol::image::SavedImage;
 use protocol::resources::Taken;
 use scheduler::Change;
 
+use super::jobs::name_taken;
 use super::{effects, node_map, views};
 use crate::accounts::rights::administrators_only;
 use crate::container::endpoint::endpoint;
 use crate::error::{database, internal};
 use crate::known::cluster::{Cluster, Observation, condition, scheduler_node};
 use crate::known::queue::Queue;
-use crate::records::audit::{Note, difference};
+use crate::records::audit::{self, Note, difference};
 use crate::records::health;
 use crate::shared::Shared;
 use crate::wake::now;
@@ -80,6 +81,12 @@ impl Ops {
             make(nodes.collect())
         });
         seen.await.map_err(internal)
+    }
+
+    /// Who tries a node has its engine do something, whatever comes of it.
+    async fn note_trial(&self, actor: &Actor, name: &NodeName, detail: String) -> Result<()> {
+        let note = note(AuditAction::NodeTried, name, detail);
+        audit::write(&self.0, actor, note).await.map_err(database)
     }
 
     async fn changed(&self, name: &NodeName) -> Result<()> {
@@ -230,10 +237,12 @@ impl Nodes for Ops {
                 format!("GPUs are found by gpu_runtime nvidia and cdi, and {name} has another");
             return Err(Error::new(ErrorCode::ConflictNodeError, message));
         }
-        match self.0.observations().get(name) {
-            Some(Observation::Answers { probe, .. }) => probe.notify_one(),
+        let probe = match self.0.observations().get(name) {
+            Some(Observation::Answers { probe, .. }) => Arc::clone(probe),
             Some(Observation::Silent) | None => return Err(silent(name)),
-        }
+        };
+        self.note_trial(actor, name, "its GPUs are looked for".to_owned()).await?;
+        probe.notify_one();
         tracing::info!(by = %actor.user, node = %name, "GPUs are looked for");
         Ok(())
     }
@@ -249,6 +258,7 @@ impl Nodes for Ops {
             Some(Observation::Answers { engine, .. }) => Arc::clone(engine),
             Some(Observation::Silent) | None => return Err(silent(name)),
         };
+        self.note_trial(actor, name, format!("pulls {image}")).await?;
         let on_node = self.0.images.on(name);
         let pulling = async {
             let _alone = on_node.pull_alone(image).await;
@@ -261,6 +271,25 @@ impl Nodes for Ops {
             false => ErrorCode::InvalidParametersError,
         };
         Err(Error::new(code, format!("{name} cannot pull {image}: {error}")))
+    }
+
+    async fn try_with(&self, actor: &Actor, name: &NodeName, trial: &Trial) -> Result<()> {
+        administrators_only(actor)?;
+        self.0.cluster().node(name).ok_or_else(|| missing(name))?;
+        let Trial { job, seconds } = trial;
+        let key = JobKey { user: actor.user.clone(), name: job.clone() };
+        let seconds = (*seconds).min(Trial::LONGEST);
+        let until = now().plus_millis(i64::from(seconds) * 1_000);
+        let entry = note(AuditAction::NodeTried, name, format!("by the job {job}")).by(actor);
+        let begin = async |t: &Transaction| {
+            // It would be deleted.
+            if database::jobs::by_key(t, &key).await?.is_some() {
+                return Ok(Err(name_taken(&key)));
+            }
+            database::trials::begin(t, &key, until).await?;
+            database::audit::insert(t, &entry).await.map(Ok)
+        };
+        self.0.write(begin).await.map_err(database)?
     }
 
     async fn remove(&self, actor: &Actor, name: &NodeName) -> Result<()> {

@@ -86,6 +86,7 @@ pub(super) fn routes() -> Doors {
         .route("/nodes/{name}/drain", changing(put(nodes::drain)))
         .route("/nodes/{name}/gpus", post(nodes::probe).gives::<Accepted>(202))
         .route("/nodes/{name}/pull", post(nodes::try_pull).gives::<Accepted>(202))
+        .route("/nodes/{name}/trial", post(nodes::try_with).gives::<Accepted>(202))
         .route("/quarantine", get(quarantine::list))
         .route("/quarantine/{node}/{container}", of_container())
         .nest("/saved-views", saved_views::routes())

@@ -1,6 +1,9 @@
 //! Nodes that administrators add, change and remove.
 
+use std::time::Duration;
+
 use api::audit::AuditAction;
+use api::cluster::Trial;
 use api::{Actor, ErrorCode};
 use bytes::Bytes;
 use protocol::amount::Amount;
@@ -9,7 +12,7 @@ use protocol::cluster::{NodeCondition, NodeNetwork, NodeSettings};
 use protocol::ids::VirtualClusterName;
 use protocol::state::State;
 
-use crate::house::{House, admin, job, key, submit, until, until_node, until_state};
+use crate::house::{House, PATIENCE, admin, job, key, submit, until, until_node, until_state};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_of_the_configuration_file_is_changed_there() {
@@ -225,6 +228,45 @@ async fn an_engine_is_tried_by_a_pull() {
     let none = "none".parse().unwrap();
     let refused = nodes.try_pull(&admin(), &none, "team/torch:1").await.unwrap_err();
     assert_eq!(refused.code, ErrorCode::NoNodeError);
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_that_tries_a_node_is_gone_in_time_whoever_waits_for_it() {
+    let house = House::new(1);
+    let options = house.options(house.database().await);
+    let name = options.nodes[0].name.clone();
+    let control = control::start(options).await.unwrap();
+    let (backend, nodes) = (&control.backend, &control.backend.nodes);
+    submit(backend, job("stays", 1, 8, "sleep 1000", "")).await;
+    until_state(backend, "stays", State::Running).await;
+    let trial = |job: &str| Trial { job: job.parse().unwrap(), seconds: 4 };
+    // One runs, and one would wait for ever.
+    for (tries, gpus) in [("runs", 0), ("waits", 8)] {
+        nodes.try_with(&admin(), &name, &trial(tries)).await.unwrap();
+        submit(backend, job(tries, 1, gpus, "sleep 1000", "")).await;
+    }
+    until_state(backend, "runs", State::Running).await;
+    let gone = async |job: &str| {
+        while backend.jobs.get(&admin(), &key(job)).await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    for job in ["runs", "waits"] {
+        tokio::time::timeout(PATIENCE, gone(job)).await.unwrap();
+    }
+    until_state(backend, "stays", State::Running).await;
+
+    let taken = nodes.try_with(&admin(), &name, &trial("stays")).await.unwrap_err();
+    assert_eq!(taken.code, ErrorCode::ConflictJobError, "it would be deleted");
+    let somebody = Actor { user: "ann".parse().unwrap(), admin: false };
+    let refused = nodes.try_with(&somebody, &name, &trial("other")).await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::ForbiddenUserError);
+    nodes.try_pull(&admin(), &name, "team/torch:1").await.unwrap();
+    let log = backend.audit.list(&admin(), None, 100).await.unwrap();
+    let tried = log.iter().filter(|entry| entry.action == AuditAction::NodeTried);
+    let tried: Vec<&str> = tried.map(|entry| entry.detail.as_str()).collect();
+    assert_eq!(tried, ["pulls team/torch:1", "by the job waits", "by the job runs"]);
     control.shutdown().await;
 }
 

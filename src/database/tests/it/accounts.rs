@@ -4,9 +4,9 @@ use database::sessions::{self, SessionRecord};
 use database::tokens::{self, NewToken};
 use database::users::{self, UserRecord};
 use database::{
-    Error, bearers, group_settings, groups, profiles, provider_accounts, settings, user_names,
+    Error, bearers, group_settings, groups, profiles, provider_accounts, settings, trials, user_names,
 };
-use protocol::ids::{GroupName, UserName};
+use protocol::ids::{GroupName, JobKey, UserName};
 use protocol::person::{GroupSettings, Person, Profile, Source};
 
 use crate::stage::{Stage, at, on_both, user, write};
@@ -267,6 +267,23 @@ on_both! {
         write!(stage, |tx| users::remove(&tx, &alice, at(9)));
         assert_eq!(saved_views::list_of(stage.db.read(), &alice).await?, []);
         assert_eq!(saved_views::list_of(stage.db.read(), &bob).await?.len(), 1);
+    }
+
+    async fn jobs_that_try_nodes_have_their_time(stage) {
+        let (alice, _) = add_users(&stage).await?;
+        let key = |name: &str| JobKey { user: alice.clone(), name: name.parse().unwrap() };
+        for (name, until) in [("soon", 9), ("later", 7), ("later", 20), ("never", 5_000)] {
+            write!(stage, |tx| trials::begin(&tx, &key(name), at(until)));
+        }
+        assert_eq!(trials::over(stage.db.read(), at(8), at(5_000)).await?, []);
+        assert_eq!(trials::over(stage.db.read(), at(9), at(5_000)).await?, [key("soon")]);
+        // Nobody was given so long: the clock was set back.
+        let over = trials::over(stage.db.read(), at(9), at(100)).await?;
+        assert_eq!(over, [key("soon"), key("never")]);
+        write!(stage, |tx| trials::end(&tx, &key("soon")));
+        assert_eq!(trials::over(stage.db.read(), at(9), at(100)).await?, [key("never")]);
+        write!(stage, |tx| users::remove(&tx, &alice, at(9)));
+        assert_eq!(trials::over(stage.db.read(), at(9), at(0)).await?, []);
     }
 
     async fn a_token_needs_its_user_and_a_hash_of_its_own(stage) {

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::time::{Duration, Instant};
 
-use api::cluster::NodeView;
+use api::cluster::{NodeView, Trial};
 use app::i18n::Language;
 use protocol::ids::JobKey;
 use protocol::state::State;
@@ -21,6 +21,9 @@ use crate::rest::v2::wire::JobWire;
 
 /// How often it is asked what became of a job.
 const AGAIN: Duration = Duration::from_secs(1);
+/// A job that has had its time is ended, seen to be gone and deleted within so long. It goes even where
+/// nobody does that any more.
+const FAREWELL: Duration = Duration::from_secs(60);
 /// A task's SSH server listens so long after the task runs, and what it wrote is there.
 const BEGINS: Duration = Duration::from_secs(15);
 
@@ -61,15 +64,18 @@ pub(super) fn tried(
             "gpuNumber": gpus, "command": command,
         }],
     });
+    let seconds = patience.saturating_add(FAREWELL).as_secs().min(Trial::LONGEST.into());
+    let trial = json!({ "job": name, "seconds": seconds });
+    let _begun: Accepted = client.post(&format!("/api/v2/nodes/{}/trial", node.name), &trial)?;
     let _accepted: Accepted = client.post_text("/api/v2/jobs", &job.to_string())?;
     let key = full_name(client, &name)?;
     let path = format!("/api/v2/jobs/{key}");
-    let trial = Trial { client, node, key, path, submitted: text::now(), has_gpu: gpus > 0 };
-    trial.findings(patience)
+    let attempt = Attempt { client, node, key, path, submitted: text::now(), has_gpu: gpus > 0 };
+    attempt.findings(patience)
 }
 
 /// A job that was submitted to try a node.
-struct Trial<'a> {
+struct Attempt<'a> {
     client: &'a Client,
     node: &'a NodeView,
     key: JobKey,
@@ -79,7 +85,7 @@ struct Trial<'a> {
     has_gpu: bool,
 }
 
-impl Trial<'_> {
+impl Attempt<'_> {
     /// Waits until it has ended or takes too long; what is wrong with its node.
     fn findings(&self, patience: Duration) -> anyhow::Result<Vec<String>> {
         let (began, mut stopped, mut found) = (Instant::now(), false, Vec::new());

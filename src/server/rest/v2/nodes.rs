@@ -2,7 +2,7 @@
 //! answers what it would do, and does nothing.
 
 use api::ErrorCode;
-use api::cluster::{Drain, NodeView};
+use api::cluster::{Drain, NodeView, Trial};
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
@@ -148,6 +148,18 @@ pub(crate) async fn try_pull(
     let name = known(&name)?;
     state.backend.nodes.try_pull(&actor, &name, &pulled.image).await?;
     Ok(accepted(format!("Node {name} pulls {}.", pulled.image)))
+}
+
+/// `POST /nodes/:name/trial`: the job of this name, which is submitted next, tries it and is gone in time.
+pub(crate) async fn try_with(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(name): Path<String>,
+    Fields(trial): Fields<Trial>,
+) -> Result<Response, Failure> {
+    let name = known(&name)?;
+    state.backend.nodes.try_with(&actor, &name, &trial).await?;
+    Ok(accepted(format!("Job {} tries node {name}.", trial.job)))
 }
 
 /// A name that some node may have.

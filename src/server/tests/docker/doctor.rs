@@ -1,6 +1,7 @@
 //! `berth doctor` tries a node from end to end.
 
 use std::path::Path;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -38,6 +39,25 @@ fn a_node_is_tried_and_what_it_cannot_do_is_said() {
     let pull = found.iter().find(|finding| finding.contains("images are not pulled"));
     assert!(pull.is_some_and(|pull| pull.contains(NOWHERE)), "{found:?}");
     assert!(!found.iter().any(|finding| finding.contains("was tried there")), "{found:?}");
+    let tried = tried(&client);
+    assert!(tried[0].starts_with("by the job doctor-node-"), "{tried:?}");
+    assert_eq!(tried[1], format!("pulls {NOWHERE}"));
+
+    let mut doctor = client.command(&berth, folder.path());
+    doctor.args(["doctor", "--no-pull", "--patience", "1", "--image", NOWHERE]);
+    let mut doctor = doctor.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let jobs = || client.json("/api/v2/jobs").as_array().unwrap().len();
+    until(|| jobs() == 1);
+    doctor.kill().unwrap();
+    doctor.wait().unwrap();
+    until(|| jobs() == 0);
+}
+
+/// How administrators tried nodes, the last time first.
+fn tried(client: &Client) -> Vec<String> {
+    let log = client.json("/api/v2/audit");
+    let entries = log.as_array().unwrap().iter().filter(|entry| entry["action"] == "node.tried");
+    entries.map(|entry| entry["detail"].as_str().unwrap().to_owned()).collect()
 }
 
 /// What it says of the node.
@@ -54,13 +74,13 @@ fn findings(client: &Client, berth: &Berth, home: &Path, arguments: &[&str]) -> 
 }
 
 fn until_ready(client: &Client) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    loop {
-        let node = client.json("/api/v2/nodes/node");
-        if node["condition"] == "ready" {
-            return;
-        }
-        assert!(Instant::now() < deadline, "it is not ready: {node:#}");
+    until(|| client.json("/api/v2/nodes/node")["condition"] == "ready");
+}
+
+fn until(is_so: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(180);
+    while !is_so() {
+        assert!(Instant::now() < deadline, "it does not come about");
         std::thread::sleep(Duration::from_millis(50));
     }
 }

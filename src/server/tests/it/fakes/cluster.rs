@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use api::cluster::{
-    Drain, FreeGpus, NodeView, Nodes, Promise, Silent, Usage, VirtualClusterView, VirtualClusters,
+    Drain, FreeGpus, NodeView, Nodes, Promise, Silent, Trial, Usage, VirtualClusterView,
+    VirtualClusters,
 };
 use api::images::{ImageSize, Images, SaveImage, SavedImageView, TaskOfJob};
 use api::node_map::{NodeMap, NodeQuery};
@@ -129,6 +130,9 @@ impl Nodes for World {
         Ok(())
     }
     async fn try_pull(&self, _: &Actor, _: &NodeName, _: &str) -> Result<()> {
+        Ok(())
+    }
+    async fn try_with(&self, _: &Actor, _: &NodeName, _: &Trial) -> Result<()> {
         Ok(())
     }
     async fn remove(&self, _: &Actor, _: &NodeName) -> Result<()> {
