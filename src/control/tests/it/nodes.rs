@@ -246,7 +246,6 @@ async fn a_job_that_tries_a_node_is_gone_in_time_whoever_waits_for_it() {
         nodes.try_with(&admin(), &name, &trial(tries)).await.unwrap();
         submit(backend, job(tries, 1, gpus, "sleep 1000", "")).await;
     }
-    until_state(backend, "runs", State::Running).await;
     let gone = async |job: &str| {
         while backend.jobs.get(&admin(), &key(job)).await.is_ok() {
             tokio::time::sleep(Duration::from_millis(50)).await;
