@@ -4,7 +4,8 @@ use database::sessions::{self, SessionRecord};
 use database::tokens::{self, NewToken};
 use database::users::{self, UserRecord};
 use database::{
-    Error, bearers, group_settings, groups, profiles, provider_accounts, settings, trials, user_names,
+    Error, bearers, group_settings, groups, profiles, provider_accounts, settings, trials,
+    user_names,
 };
 use protocol::ids::{GroupName, JobKey, UserName};
 use protocol::person::{GroupSettings, Person, Profile, Source};
