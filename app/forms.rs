@@ -79,6 +79,7 @@ pub(crate) struct ClusterForm {
     pub(crate) parent: String,
     pub(crate) shapes: String,
     pub(crate) nodes: String,
+    pub(crate) within: String,
     pub(crate) borrows: bool,
     pub(crate) preempts: bool,
     pub(crate) lease: String,

@@ -1,8 +1,9 @@
 //! Amounts as the pages write them: the unit after a thin space, figures grouped in threes.
 
 use protocol::amount::Amount;
-use protocol::cluster::Shape;
+use protocol::cluster::{Places, Shape};
 use protocol::ids::GpuType;
+use protocol::spec::TopologyLevel;
 
 /// A count with thin spaces between groups of three figures.
 pub(crate) fn count(value: u64) -> String {
@@ -83,6 +84,14 @@ pub(crate) fn gpus_text<'a>(counts: impl Iterator<Item = (&'a GpuType, u64)>) ->
 pub(crate) fn shapes_text(shapes: &[Shape]) -> String {
     let text = |Shape { gpu_type, gpus, count }: &Shape| format!("{gpu_type} {gpus}x{count}");
     shapes.iter().map(text).collect::<Vec<_>>().join(", ")
+}
+
+/// Places as the forms write them.
+pub(crate) fn places_text(places: &Places) -> String {
+    let of_level = |(level, names): (&TopologyLevel, &Vec<String>)| {
+        names.iter().map(|name| format!("{level}={name}")).collect::<Vec<_>>()
+    };
+    places.iter().flat_map(of_level).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

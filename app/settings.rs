@@ -11,10 +11,11 @@ use std::collections::BTreeMap;
 use api::Error;
 use api::groups::GroupChange;
 use protocol::cluster::{
-    GpuCount, IdleRule, NodeNetwork, NodeSettings, Shape, Share, VirtualClusterSettings,
+    GpuCount, IdleRule, NodeNetwork, NodeSettings, Places, Shape, Share, VirtualClusterSettings,
 };
 use protocol::ids::{GpuType, GroupName, InvalidName};
 use protocol::resources::PortRange;
+use protocol::spec::{NoLevel, TopologyLevel};
 
 pub(crate) use self::notifications::wishes;
 pub(crate) use self::storages::storage;
@@ -75,6 +76,7 @@ pub(crate) fn cluster(form: &ClusterForm) -> Result<VirtualClusterSettings, Erro
             .transpose()?,
         shapes: shapes(&form.shapes)?,
         nodes: words(&form.nodes).map(name).collect::<Result<_, _>>()?,
+        within: places(&form.within)?,
         borrows: form.borrows,
         preempts: form.preempts,
         lease: number("lease", &form.lease)?,
@@ -138,6 +140,19 @@ fn shape(entry: &str) -> Result<Shape, Error> {
     };
     let (gpu_type, gpus, count) = read().ok_or_else(wrong)?;
     Ok(Shape { gpu_type: name(gpu_type)?, gpus, count })
+}
+
+/// Places such as `rack=3, rack=4`.
+fn places(text: &str) -> Result<Places, Error> {
+    let mut places = Places::new();
+    for (level, place) in pairs("places", text)? {
+        let wrong = |_: NoLevel| {
+            let levels = TopologyLevel::NAMES.join(", ");
+            invalid(format!("places: {level:?} is no level: allowed are {levels}"))
+        };
+        places.entry(level.parse().map_err(wrong)?).or_default().push(place);
+    }
+    Ok(places)
 }
 
 /// Groups such as `0 1; 2-3`.
@@ -244,6 +259,7 @@ mod tests {
             parent: "research".into(),
             shapes: "A100 8x2, V100 4×1".into(),
             nodes: "gpu-1 gpu-2".into(),
+            within: "rack=r2, rack=r1 site=north".into(),
             lease: "10".into(),
             idle_minutes: "30".into(),
             idle_stop: "15".into(),
@@ -266,6 +282,9 @@ mod tests {
         assert_eq!(shapes, [(8, 2), (4, 1)]);
         assert_eq!(settings.nodes, ["gpu-1", "gpu-2"].map(|node| node.parse().unwrap()));
         assert_eq!(crate::number::shapes_text(&settings.shapes), "A100 8x2, V100 4x1");
+        let places = crate::number::places_text(&settings.within);
+        assert_eq!(places, "site=north, rack=r2, rack=r1");
+        assert_eq!(cluster(&ClusterForm { within: places, ..form }).unwrap(), settings);
     }
 
     #[test]
@@ -285,6 +304,21 @@ mod tests {
         );
         assert_eq!(change.extension, None, "what programs keep stays");
         assert!(group(&GroupForm { clusters: "a/b".into(), ..form }).is_err());
+    }
+
+    #[test]
+    fn a_mistake_in_places_is_named() {
+        for (within, expected) in [
+            ("aisle=1", "places: \"aisle\" is no level: allowed are site, row, rack, switch"),
+            ("rack", "places: \"rack\" must be written name=value"),
+        ] {
+            let form =
+                ClusterForm { name: "vision".into(), within: within.into(), ..Default::default() };
+            let message = cluster(&form).unwrap_err().message;
+            assert_eq!(message, expected);
+            let told = crate::i18n::Language::Chinese.told(&message);
+            assert!(told.starts_with("位置：") && !told.contains(": "), "{told}");
+        }
     }
 
     #[test]

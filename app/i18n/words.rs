@@ -404,6 +404,8 @@ pub(crate) struct Admin {
     pub(crate) shapes_hint: Word,
     pub(crate) share_nodes: Word,
     pub(crate) share_nodes_hint: Word,
+    pub(crate) share_places: Word,
+    pub(crate) share_places_hint: Word,
     pub(crate) borrows: Word,
     pub(crate) preempts: Word,
     pub(crate) lease: Word,

@@ -8,7 +8,7 @@ use protocol::ids::GpuType;
 use crate::address::encode;
 use crate::i18n::{Reader, text, told, tr};
 use crate::live::Live;
-use crate::number::{self, shapes_text};
+use crate::number::{self, places_text, shapes_text};
 use crate::parts::empty_state::EmptyState;
 use crate::parts::free_now::FreeNow;
 use crate::parts::gpu_meter::GpuMeter;
@@ -142,6 +142,11 @@ fn Facts(cluster: VirtualClusterView) -> impl IntoView {
         });
         view! { <p class="hint card__head">{named}</p> }
     });
+    let places = places_text(&cluster.settings.within);
+    let places = (!places.is_empty()).then(|| {
+        let named = told(move |t| format!("{}{}{places}", t.admin.share_places, t.common.colon));
+        view! { <p class="hint card__head">{named}</p> }
+    });
     let jobs =
         |state: &str| format!("/jobs?q={}&all=1", encode(&format!("vc:{name} state:{state}")));
     let (running, waiting) = (cluster.running_jobs, cluster.waiting_jobs);
@@ -149,6 +154,7 @@ fn Facts(cluster: VirtualClusterView) -> impl IntoView {
         <p class="hint card__head">{move || kind()}</p>
         {shapes}
         {nodes}
+        {places}
         <Amounts cluster=cluster.clone()/>
         <Users cluster=cluster.settings.name.to_string() users=cluster.users/>
         <p class="buttons cluster__jobs">

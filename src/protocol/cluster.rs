@@ -65,6 +65,9 @@ pub struct NodeSettings {
 /// the same place; the tasks of a job go to as narrow a place as holds them all.
 pub const LEVELS: [&str; 4] = TopologyLevel::NAMES;
 
+/// Places by their level, as nodes' labels name them: `rack` → `3`, `4`.
+pub type Places = BTreeMap<TopologyLevel, Vec<String>>;
+
 /// The narrowest place in which nodes with these labels are together, as `rack=3`.
 #[must_use]
 pub fn common_place<'a>(
@@ -237,6 +240,10 @@ pub struct VirtualClusterSettings {
     /// anywhere. What of these nodes it does not use is lent as everything else.
     #[serde(default)]
     pub nodes: Vec<NodeName>,
+    /// Places on whose nodes they lie as well. A node that several places name is the narrowest's, and
+    /// whoever names the node itself has it before all of them.
+    #[serde(default, skip_serializing_if = "Places::is_empty")]
+    pub within: Places,
     /// Whether its jobs may run on what others do not use, until those want it back.
     #[serde(default = "yes")]
     pub borrows: bool,
@@ -270,6 +277,7 @@ impl VirtualClusterSettings {
             parent: None,
             shapes: Vec::new(),
             nodes: Vec::new(),
+            within: Places::new(),
             borrows: true,
             preempts: true,
             lease: None,

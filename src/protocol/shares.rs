@@ -15,6 +15,7 @@ pub fn mistakes(clusters: &[VirtualClusterSettings]) -> Vec<Problem> {
         mistakes.extend(of_parent(cluster, clusters));
         mistakes.extend(of_parts(cluster, clusters));
         mistakes.extend(of_nodes(cluster, clusters));
+        mistakes.extend(of_places(cluster, clusters));
     }
     mistakes
 }
@@ -162,6 +163,38 @@ fn of_nodes(cluster: &VirtualClusterSettings, clusters: &[VirtualClusterSettings
         Some(Problem::of_setting(format!("{path}[{at}]"), message, "each node once"))
     });
     nothing.into_iter().chain(twice).collect()
+}
+
+/// Whether anything lies in the places that are named, and nobody else's share is said to.
+fn of_places(
+    cluster: &VirtualClusterSettings,
+    clusters: &[VirtualClusterSettings],
+) -> Vec<Problem> {
+    let path = format!("virtual_clusters.{}.within", cluster.name);
+    let nothing = cluster.share.gpus.is_empty() && cluster.shapes.is_empty();
+    let nothing = (nothing && !cluster.within.is_empty()).then(|| {
+        let message = "places are named, but no GPUs are guaranteed";
+        Problem::of_setting(&*path, message, "GPUs in its share, or no places")
+    });
+    let named = cluster.within.iter().flat_map(|(level, places)| {
+        places.iter().enumerate().map(move |(at, place)| (level, &places[..at], at, place))
+    });
+    let wrong = named.filter_map(|(level, earlier, at, place)| {
+        let path = format!("{path}.{level}[{at}]");
+        if place.trim().is_empty() {
+            let message = "the name of a place is empty";
+            return Some(Problem::of_setting(path, message, "the value of a node's label"));
+        }
+        let names_it = |other: &&VirtualClusterSettings| {
+            other.within.get(level).is_some_and(|places| places.contains(place))
+        };
+        let own = earlier.contains(place).then_some(cluster);
+        let mut before = clusters.iter().take_while(|other| other.name != cluster.name);
+        let whose = own.or_else(|| before.find(names_it))?;
+        let message = format!("{level}={place} is named for {} already", whose.name);
+        Some(Problem::of_setting(path, message, "each place once"))
+    });
+    nothing.into_iter().chain(wrong).collect()
 }
 
 #[cfg(test)]
@@ -313,6 +346,49 @@ mod tests {
         ] {
             says(&clusters, expected);
         }
+    }
+
+    #[test]
+    fn a_place_is_named_once_and_for_gpus() {
+        let pinned = |name: &str, within: &str| {
+            let share = r#""share": {"gpus": {"A100": 8}}"#;
+            format!(r#"{{"name": "{name}", {share}, "within": {within}}}"#)
+        };
+        let site = pinned("wide", r#"{"site": ["x"]}"#);
+        let rack = pinned("narrow", r#"{"rack": ["1", "2"], "switch": ["1"]}"#);
+        assert_eq!(
+            told(&[&site, &rack]),
+            Vec::<String>::new(),
+            "a rack of a site is another place"
+        );
+        for (clusters, expected) in [
+            (
+                vec![r#"{"name": "a", "share": {"cpus": 4}, "within": {"rack": ["1"]}}"#.into()],
+                "a.within: places are named, but no GPUs are guaranteed (allowed: GPUs in its share, \
+                 or no places)",
+            ),
+            (
+                vec![pinned("a", r#"{"rack": ["1", "2", "1"]}"#)],
+                "a.within.rack[2]: rack=1 is named for a already (allowed: each place once)",
+            ),
+            (
+                ["a", "b"].map(|name| pinned(name, r#"{"row": ["7"]}"#)).into(),
+                "b.within.row[0]: row=7 is named for a already",
+            ),
+            (
+                vec![pinned("a", r#"{"site": [" "]}"#)],
+                "a.within.site[0]: the name of a place is empty (allowed: the value of a node's label)",
+            ),
+        ] {
+            says(&clusters, expected);
+        }
+        let aisle = r#"{"name": "a", "within": {"aisle": ["1"]}}"#;
+        assert!(serde_json::from_str::<VirtualClusterSettings>(aisle).is_err());
+        let settings = cluster(&rack);
+        let again = serde_json::to_string(&settings).unwrap();
+        assert_eq!(cluster(&again), settings);
+        let bare = VirtualClusterSettings::new("vision".parse().unwrap());
+        assert!(!serde_json::to_string(&bare).unwrap().contains("within"));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use protocol::cluster::Shape;
-use protocol::cluster::{NodeCondition, Share, VirtualClusterSettings};
+use protocol::cluster::{NodeCondition, Places, Share, VirtualClusterSettings};
 use protocol::ids::{GpuType, JobId, NodeName, UserName, VirtualClusterName};
 use protocol::placement::TaskPlacement;
 use protocol::resources::{Capacity, Gpu, PortRange, Resources};
@@ -69,6 +69,8 @@ pub struct VirtualCluster {
     pub shapes: Vec<Shape>,
     /// Nodes on which what it is guaranteed of GPUs lies, as far as they have so many.
     pub nodes: Vec<NodeName>,
+    /// Places on whose nodes it lies as well, where those are nobody's who names them more narrowly.
+    pub within: Places,
     /// Whether its jobs may run on what others do not use, until those want it back.
     pub borrows: bool,
     /// Whether its jobs of a higher class take the places of those of a lower one.
@@ -86,6 +88,7 @@ impl From<&VirtualClusterSettings> for VirtualCluster {
             share: settings.share.clone(),
             shapes: settings.shapes.clone(),
             nodes: settings.nodes.clone(),
+            within: settings.within.clone(),
             borrows: settings.borrows,
             preempts: settings.preempts,
             limits: RunLimits::new(settings, &BTreeMap::new()),

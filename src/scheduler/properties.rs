@@ -125,8 +125,12 @@ impl fmt::Debug for Case {
             writeln!(f, "{name} {address} {cpus} {condition:?} {gpus:?} {labels:?}")?;
         }
         for cluster in &self.0.virtual_clusters {
-            let (name, nodes) = (&cluster.name, &cluster.nodes);
-            writeln!(f, "{name} {:?} {:?} on {nodes:?}", cluster.share, cluster.borrows)?;
+            let (name, nodes, within) = (&cluster.name, &cluster.nodes, &cluster.within);
+            writeln!(
+                f,
+                "{name} {:?} {:?} on {nodes:?} {within:?}",
+                cluster.share, cluster.borrows
+            )?;
         }
         for job in &self.0.running {
             write!(
@@ -166,14 +170,18 @@ pub(crate) fn any_snapshot() -> impl Strategy<Value = Case> {
     let queue = prop::collection::vec(any_job(), 0..12);
     let cpus = prop::option::of((0..40_u64, prop::option::of(0..20_u64)));
     let pins = prop_oneof![2 => Just(Vec::new()), 1 => prop::collection::vec(0..7_usize, 1..3)];
+    let pins = (pins, prop::option::weighted(0.3, 0..2_usize));
     let share = (0..3_usize, prop::option::of(0..16_u64), cpus, pins);
     (nodes, before, queue, prop::option::of(share)).prop_map(|(nodes, before, queue, share)| {
         let mut story = nodes.into_iter().enumerate().fold(cluster(), add_node);
-        if let Some((kind, gpus, cpus, pins)) = share {
+        if let Some((kind, gpus, cpus, (pins, rack))) = share {
             let gpus: Vec<_> = gpus.map(|gpus| (TYPES[kind], gpus)).into_iter().collect();
             let pins: Vec<_> = pins.iter().map(|node| format!("n{node}")).collect();
             let pins: Vec<_> = pins.iter().map(String::as_str).collect();
             story = story.share("vision", &gpus, cpus.map(|(cpus, _)| cpus)).pinned(&pins);
+            if let Some(rack) = rack {
+                story = story.lies_in(TopologyLevel::Rack, RACKS[rack]);
+            }
             if let Some((cpus, Some(part))) = cpus {
                 story = story.share("speech", &[], Some(part.min(cpus))).part_of("vision");
             }

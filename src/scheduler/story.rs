@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use protocol::cluster::{NodeCondition, Share};
+use protocol::cluster::{NodeCondition, Places, Share};
 use protocol::ids::{GpuType, JobId, NodeName, PortLabel, UserName, VirtualClusterName};
 use protocol::placement::TaskPlacement;
 use protocol::resources::{Capacity, Gpu, PortRange};
@@ -166,6 +166,7 @@ impl Story {
             share: Share { cpus, memory_mb: None, gpus },
             shapes: Vec::new(),
             nodes: Vec::new(),
+            within: Places::new(),
             borrows: true,
             preempts: true,
             limits: RunLimits::default(),
@@ -184,6 +185,13 @@ impl Story {
     pub(crate) fn pinned(mut self, nodes: &[&str]) -> Self {
         let nodes = nodes.iter().map(|node| node_name(node)).collect();
         self.snapshot.virtual_clusters.last_mut().unwrap().nodes = nodes;
+        self
+    }
+
+    /// The last virtual cluster's share lies in this place.
+    pub(crate) fn lies_in(mut self, level: TopologyLevel, place: &str) -> Self {
+        let within = &mut self.snapshot.virtual_clusters.last_mut().unwrap().within;
+        within.entry(level).or_default().push(place.to_owned());
         self
     }
 

@@ -91,6 +91,8 @@ pub(super) const ADMIN: Admin = Admin {
     shapes_hint: "Guaranteed besides, each group on one node: A100 8x2, V100 4x1.",
     share_nodes: "Nodes of its share",
     share_nodes_hint: "Where its guaranteed GPUs are, such as gpu-1 gpu-2; what these lack is elsewhere. Empty: anywhere.",
+    share_places: "Places of its share",
+    share_places_hint: "Where they are as well, by labels of nodes: rack=3, rack=4. Of site, row, rack and switch the narrowest counts, and a node that is named counts more.",
     borrows: "Borrows what others leave idle",
     preempts: "Jobs of a higher class (prod before test) take the places of lower ones",
     lease: "Lease in minutes",

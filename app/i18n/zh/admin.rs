@@ -91,6 +91,8 @@ pub(super) const ADMIN: Admin = Admin {
     shapes_hint: "额外保障，每组在同一节点上：A100 8x2, V100 4x1。",
     share_nodes: "配额所在节点",
     share_nodes_hint: "保障的 GPU 所在的节点，例如 gpu-1 gpu-2；不足部分由其他节点提供。留空：任意节点。",
+    share_places: "配额所在位置",
+    share_places_hint: "保障的 GPU 也可按节点的标签指定位置：rack=3, rack=4。site、row、rack、switch 中以最小的范围为准，直接写明的节点优先。",
     borrows: "借用他人空闲的资源",
     preempts: "高优先级类别（如 prod 高于 test）的作业可抢占低类别作业的位置",
     lease: "租约（分钟）",

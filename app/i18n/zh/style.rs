@@ -226,15 +226,15 @@ fn what_settings_may_not_be_is_known() {
         r#"{"name": "own", "parent": "own"}"#.to_owned(),
         r#"{"name": "far", "parent": "nowhere"}"#.to_owned(),
         format!(r#"{{"name": "odd", "shapes": [{eights}, {eights}]}}"#),
-        r#"{"name": "pin", "nodes": ["n", "n"]}"#.to_owned(),
-        r#"{"name": "three", "parent": "two"}"#.to_owned(),
+        r#"{"name": "pin", "nodes": ["n", "n"], "within": {"rack": ["", "1"]}}"#.to_owned(),
+        r#"{"name": "three", "parent": "two", "within": {"rack": ["1"]}}"#.to_owned(),
     ];
     let clusters: Vec<VirtualClusterSettings> =
         clusters.iter().map(|text| serde_json::from_str(text).unwrap()).collect();
     let of_clusters = protocol::shares::mistakes(&clusters);
     let alone = protocol::shares::mistakes(&clusters[3..4]);
     let mistakes = [node.mistakes(), none.mistakes(), of_clusters, alone].concat();
-    assert_eq!(mistakes.len(), 21, "{mistakes:?}");
+    assert_eq!(mistakes.len(), 25, "{mistakes:?}");
     let failed = crate::Failed::from(api::Error::invalid_settings(mistakes));
     for told in failed.sentences(&super::TEXTS) {
         let english = ["is", "there", "less", "more", "not", "once", "part", "(allowed:", "or"];

@@ -17,7 +17,7 @@ use crate::address::encode;
 use crate::forms::ClusterForm;
 use crate::i18n::{Reader, text, told, tr};
 use crate::live::Live;
-use crate::number::{gpus_text, shapes_text};
+use crate::number::{gpus_text, places_text, shapes_text};
 use crate::pages::admin::idle::IdleJobs;
 use crate::pages::admin::idle_fields::IdleFields;
 use crate::pages::admin::limit_fields::LimitFields;
@@ -288,6 +288,7 @@ fn ShareFields(edited: Option<VirtualClusterSettings>, parents: Vec<String>) -> 
     let shapes = edited.as_ref().map(|settings| shapes_text(&settings.shapes)).unwrap_or_default();
     let nodes = edited.iter().flat_map(|settings| &settings.nodes).map(ToString::to_string);
     let nodes = nodes.collect::<Vec<_>>().join(" ");
+    let within = edited.as_ref().map(|settings| places_text(&settings.within)).unwrap_or_default();
     let parent = edited.as_ref().and_then(|settings| settings.parent.as_ref());
     let parent = parent.map(ToString::to_string).unwrap_or_default();
     let share = edited.map(|settings| settings.share).unwrap_or_default();
@@ -322,6 +323,12 @@ fn ShareFields(edited: Option<VirtualClusterSettings>, parents: Vec<String>) -> 
             label=text(|t| t.admin.share_nodes)
             hint=text(|t| t.admin.share_nodes_hint)
             value=nodes
+        />
+        <Field
+            name="cluster[within]"
+            label=text(|t| t.admin.share_places)
+            hint=text(|t| t.admin.share_places_hint)
+            value=within
         />
         <label class="check">
             <input type="checkbox" name="cluster[borrows]" value="true" checked=borrows/>

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use protocol::cluster::NodeCondition;
 use protocol::ids::JobId;
 use protocol::placement::TaskPlacement;
+use protocol::spec::TopologyLevel;
 use protocol::time::Timestamp;
 use protocol::wait::WaitReason;
 
@@ -73,18 +74,21 @@ fn any_event(failures: bool) -> impl Strategy<Value = Event> {
     ]
 }
 
-/// Nodes, GPUs that *vision* and *speech* are guaranteed, whether they borrow and whether the first
-/// node is where *vision*'s share lies.
+/// Nodes, GPUs that *vision* and *speech* are guaranteed, whether they borrow, whether the first node is
+/// where *vision*'s share lies, and whether *speech*'s lies in the rack of all others.
 type Draw = (u32, u32, u32, u32);
 
 fn any_draw() -> impl Strategy<Value = Draw> {
-    (2..=4_u32, 0..=12_u32, 0..=12_u32, 0..8_u32)
+    (2..=4_u32, 0..=12_u32, 0..=12_u32, 0..16_u32)
 }
 
 fn world((nodes, vision, speech, borrows): Draw) -> World {
     let mut story = cluster();
     for number in 0..nodes {
         story = story.node(&format!("n{number}")).gpus(GPUS, "A100").cpus(64).shares();
+        if borrows & 8 != 0 {
+            story = story.label("rack", &number.min(1).to_string());
+        }
     }
     let all = nodes * GPUS;
     let (vision, speech) = (vision.min(all), speech.min(all - vision.min(all)));
@@ -93,6 +97,9 @@ fn world((nodes, vision, speech, borrows): Draw) -> World {
         story = story.pinned(&["n0"]);
     }
     story = share(story, "speech", speech, borrows & 2 == 0);
+    if borrows & 8 != 0 {
+        story = story.lies_in(TopologyLevel::Rack, "1");
+    }
     World::new(story)
 }
 

@@ -1,13 +1,14 @@
-//! Shares that lie on certain nodes, told by example.
+//! Shares that lie on certain nodes, or in certain places, told by example.
 
 use std::collections::BTreeSet;
 
 use protocol::ids::JobId;
+use protocol::spec::TopologyLevel::{Rack, Site};
 use protocol::wait::WaitReason;
 
 use crate::model::{Answer, Standing};
-use crate::story::{NOW, Story, cluster, job, virtual_cluster};
-use crate::{admit, dry_run};
+use crate::story::{NOW, Story, cluster, job, places, virtual_cluster};
+use crate::{State, admit, dry_run};
 
 const ALL: [u32; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
 
@@ -123,4 +124,81 @@ fn a_level_is_asked_for_as_nodes_are() {
     let told = WaitReason::ShareElsewhere { virtual_cluster, tasks, fit };
     assert_eq!(apart.waiting[&JobId(1)].reason, told);
     assert_eq!(first(&story.waits(gang("2"))), on(&["b"], Standing::Guaranteed));
+}
+
+/// Nodes of eight GPUs, each in a rack of one site.
+fn in_racks(nodes: &[(&str, &str)]) -> Story {
+    nodes.iter().fold(cluster(), |story, (name, rack)| {
+        story.node(name).gpus(8, "A100").label("rack", rack).label("site", "north")
+    })
+}
+
+#[test]
+fn a_share_lies_in_the_places_that_it_names() {
+    let story = in_racks(&[("a", "1"), ("b", "2"), ("c", "1"), ("d", "2")]).node("e");
+    let story = story.gpus(8, "A100").share("vision", &[("A100", 16)], None).lies_in(Rack, "2");
+    let gang = |tasks: u32| job(1).tasks(tasks).gpus(8, &[]);
+    let own = story.clone().waits(gang(2).within("vision"));
+    assert_eq!(first(&own), on(&["b", "d"], Standing::Guaranteed));
+    let others = story.clone().waits(gang(3));
+    assert_eq!(first(&others), on(&["a", "c", "e"], Standing::Guaranteed), "they have the rest");
+    let lent = story.waits(gang(4));
+    assert_eq!(first(&lent).1, Standing::Borrowed, "what is idle is lent as everywhere");
+}
+
+#[test]
+fn whole_racks_hold_gangs_that_require_one_whatever_others_run() {
+    let nodes = ["1", "2", "3"].map(|rack| ["a", "b"].map(|node| (node.to_owned() + rack, rack)));
+    let nodes = nodes.concat();
+    let nodes: Vec<_> = nodes.iter().map(|(name, rack)| (name.as_str(), *rack)).collect();
+    let story = in_racks(&nodes).share("vision", &[("A100", 32)], None);
+    let story = story.lies_in(Rack, "1").lies_in(Rack, "3");
+    let mut state = State::of(&story.snapshot);
+    for id in 1..=12 {
+        state.submit(&job(id).gpus(4, &[]).request);
+    }
+    assert_eq!(state.pass(NOW).placements.len(), 12, "others have all there is, most of it lent");
+    for id in [20, 21] {
+        let gang = job(id).within("vision").tasks(2).gpus(8, &[]).requires(Rack);
+        state.submit(&gang.request);
+    }
+    let left = state.pass(NOW).preemptions;
+    assert_eq!(left.len(), 8, "{left:?}");
+    left.iter().for_each(|preemption| state.ended(preemption.job));
+    let placements = state.pass(NOW).placements;
+    let racks: Vec<BTreeSet<char>> = placements
+        .iter()
+        .map(|placed| placed.tasks.iter().filter_map(|t| t.node.as_str().chars().last()).collect())
+        .collect();
+    assert!(placements.iter().all(|placed| placed.standing == Standing::Guaranteed));
+    let expected = [BTreeSet::from(['1']), BTreeSet::from(['3'])];
+    assert!(racks.len() == 2 && expected.iter().all(|rack| racks.contains(rack)), "{racks:?}");
+}
+
+#[test]
+fn who_names_a_node_more_narrowly_has_it() {
+    let story = in_racks(&[("a", "1"), ("b", "1"), ("c", "2"), ("d", "3")]);
+    let story = story.share("lab", &[("A100", 16)], None).lies_in(Site, "north");
+    let story = story.share("vision", &[("A100", 8)], None).lies_in(Rack, "2");
+    let story = story.share("eyes", &[("A100", 8)], None).pinned(&["a"]);
+    for (name, tasks, nodes) in
+        [("lab", 2, &["b", "d"][..]), ("vision", 1, &["c"]), ("eyes", 1, &["a"])]
+    {
+        let asked = story.clone().waits(job(1).within(name).tasks(tasks).gpus(8, &[]));
+        assert_eq!(first(&asked), on(nodes, Standing::Guaranteed), "{name}");
+    }
+}
+
+#[test]
+fn a_share_moves_with_the_labels_of_nodes() {
+    let story = in_racks(&[("a", "1"), ("b", "2")]);
+    let mut story = story.share("vision", &[("A100", 8)], None).lies_in(Rack, "2");
+    let mut state = State::of(&story.snapshot);
+    let nodes = &mut story.snapshot.nodes;
+    for (node, rack) in nodes.iter_mut().zip(["2", "1"]) {
+        node.labels.insert("rack".to_owned(), rack.to_owned());
+    }
+    state.set_nodes(nodes);
+    state.submit(&job(1).within("vision").gpus(8, &[]).request);
+    assert_eq!(places(&state.pass(NOW).placements[0]), "a:0,1,2,3,4,5,6,7");
 }

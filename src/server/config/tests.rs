@@ -1,4 +1,5 @@
 use protocol::cluster::NodeNetwork;
+use protocol::spec::TopologyLevel;
 
 use super::*;
 
@@ -56,6 +57,7 @@ fn nodes_and_virtual_clusters_are_read() {
         parent = "vc1"
         shapes = [{ type = "TITANX", gpus = 2, count = 1 }]
         nodes = ["worker-1"]
+        within = { rack = ["a"] }
         borrows = false
         lease = 10
         idle = { minutes = 30, stop_after = 15 }
@@ -78,6 +80,7 @@ fn nodes_and_virtual_clusters_are_read() {
     assert_eq!((part.parent.as_ref(), part.borrows), (Some(&"vc1".parse().unwrap()), false));
     assert_eq!((part.shapes[0].gpus, part.shapes[0].count), (2, 1));
     assert_eq!(part.nodes, ["worker-1".parse().unwrap()]);
+    assert_eq!(part.within[&TopologyLevel::Rack], ["a"]);
     assert_eq!((config.virtual_clusters[0].lease, part.lease), (None, Some(10)));
     let idle = part.idle.unwrap();
     let limits = &part.limits;

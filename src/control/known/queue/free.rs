@@ -54,6 +54,7 @@ impl Queue {
                 share,
                 shapes,
                 nodes: _,
+                within: _,
                 borrows: _,
                 preempts: _,
                 limits,

@@ -77,6 +77,7 @@ impl Workload {
             share: Share { gpus: self.gpus(), ..Share::default() },
             shapes: Vec::new(),
             nodes: Vec::new(),
+            within: BTreeMap::new(),
             borrows: true,
             preempts: true,
             limits: scheduler::model::limits::RunLimits::default(),

@@ -128,6 +128,7 @@ impl<'a> Simulation<'a> {
             },
             shapes: Vec::new(),
             nodes: Vec::new(),
+            within: BTreeMap::new(),
             borrows: true,
             preempts: true,
             limits: scheduler::model::limits::RunLimits::default(),

@@ -63,6 +63,7 @@ fn clusters(nodes: u32) -> Vec<VirtualCluster> {
         share: Share { gpus: BTreeMap::from([(gpu_type(), share)]), ..Share::default() },
         shapes: Vec::new(),
         nodes: Vec::new(),
+        within: BTreeMap::new(),
         borrows: true,
         preempts: true,
         limits: scheduler::model::limits::RunLimits::default(),

@@ -9,7 +9,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use protocol::amount::Amount;
-use protocol::cluster::{IdleRule, NodeCondition, Shape, Share};
+use protocol::cluster::{IdleRule, NodeCondition, Places, Shape, Share};
 use protocol::ids::{GpuType, NodeName, VirtualClusterName};
 use protocol::limits::Limits;
 use schemars::JsonSchema;
@@ -46,6 +46,9 @@ pub(crate) struct VirtualClusterWire {
     parent: Option<VirtualClusterName>,
     shapes: Vec<Shape>,
     nodes: Vec<NodeName>,
+    /// Places, by level, on whose nodes its share lies as well.
+    #[serde(default, skip_serializing_if = "Places::is_empty")]
+    within: Places,
     borrows: bool,
     preempts: bool,
     /// In minutes.
@@ -135,6 +138,7 @@ fn wire(view: &VirtualClusterView, cluster: &Usage) -> VirtualClusterWire {
         parent: view.settings.parent.clone(),
         shapes: view.settings.shapes.clone(),
         nodes: view.settings.nodes.clone(),
+        within: view.settings.within.clone(),
         borrows: view.settings.borrows,
         preempts: view.settings.preempts,
         lease: view.settings.lease,

@@ -5,7 +5,7 @@ use api::queue::{Explanation, QueueChange};
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
-use protocol::cluster::{IdleRule, Shape, Share, VirtualClusterSettings};
+use protocol::cluster::{IdleRule, Places, Shape, Share, VirtualClusterSettings};
 use protocol::ids::{GroupName, NodeName, UserName, VirtualClusterName};
 use protocol::limits::Limits;
 use schemars::JsonSchema;
@@ -69,6 +69,8 @@ pub(crate) struct Settings {
     shapes: Vec<Shape>,
     #[serde(default)]
     nodes: Vec<NodeName>,
+    #[serde(default)]
+    within: Places,
     borrows: Option<bool>,
     preempts: Option<bool>,
     #[serde(default)]
@@ -90,6 +92,7 @@ impl Settings {
             parent,
             shapes,
             nodes,
+            within: self.within,
             borrows: borrows.unwrap_or(true),
             preempts: preempts.unwrap_or(true),
             lease: self.lease,

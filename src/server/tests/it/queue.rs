@@ -137,14 +137,17 @@ async fn a_part_of_a_share_is_set_and_shown() {
     let shapes = json!([{ "type": "A100", "gpus": 4, "count": 2 }]);
     let part = json!({
         "parent": "lab", "shapes": shapes, "nodes": ["gpu-1"], "borrows": false, "preempts": false,
-        "lease": 10, "idle": { "load": 3, "minutes": 30, "grace": 10, "stop_after": 15 },
+        "within": { "rack": ["r1", "r2"], "switch": ["s"] }, "lease": 10, "idle": { "load": 3, "minutes": 30, "grace": 10, "stop_after": 15 },
     });
     let too_much = json!({ "parent": "lab", "share": { "gpus": { "A100": 9 } } });
     let stranger = json!({ "parent": "none" });
+    let nowhere = json!({ "within": { "rack": ["r1"] } });
     for dry_run in ["?dryRun", ""] {
-        for (body, expected) in
-            [(&too_much, "have 9 together"), (&stranger, "allowed: default, lab")]
-        {
+        for (body, expected) in [
+            (&too_much, "have 9 together"),
+            (&stranger, "allowed: default, lab"),
+            (&nowhere, "no GPUs"),
+        ] {
             let refused = put(format!("{one}{dry_run}"), body.clone()).await;
             let message = refused.json()["message"].to_string();
             assert!(refused.status == 400 && message.contains(expected), "{message}");
@@ -153,7 +156,7 @@ async fn a_part_of_a_share_is_set_and_shown() {
         assert_eq!(put(format!("{one}{dry_run}"), part.clone()).await.status, done);
     }
     let shown = send(&hall, "alice", "GET", one, Value::Null).await.json();
-    for key in ["parent", "shapes", "nodes", "borrows", "preempts", "lease", "idle"] {
+    for key in ["parent", "shapes", "nodes", "within", "borrows", "preempts", "lease", "idle"] {
         assert_eq!(shown[key], part[key]);
     }
     let too_long = json!({ "idle": { "minutes": 10081 } });
