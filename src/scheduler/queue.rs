@@ -11,6 +11,7 @@ use crate::numbers::indices::{ClassIndex, LineIndex};
 use crate::numbers::quick::Quick;
 use crate::numbers::request::{Class, ClassKey};
 
+pub(crate) mod like;
 pub(crate) mod order;
 pub(crate) mod past;
 pub(crate) mod past_waits;

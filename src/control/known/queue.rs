@@ -442,7 +442,7 @@ impl Queue {
             if let Some(hold) = &row.held {
                 waiting.reason = held(hold);
             }
-            let like = past.expect(&runs::like(row), &row.key.name, waits_since(row), now);
+            let like = past.expect(&runs::like(row, None), &row.key.name, waits_since(row), now);
             let expected = runs::start(&waiting, state.promised_start(*id, now), like);
             Some((*id, (waiting, expected)))
         };

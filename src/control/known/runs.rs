@@ -8,6 +8,7 @@ use database::attempts::Attempt;
 use database::jobs::JobRow;
 use protocol::exit::{Blame, Cause};
 use protocol::ids::JobId;
+use protocol::spec::JobSpec;
 use protocol::time::Timestamp;
 use protocol::wait::{Expected, Ground, WaitReason, Waiting};
 use scheduler::model::{GaveWay, PastUse, WHOLE_GPU};
@@ -71,6 +72,7 @@ pub(crate) async fn remember(
     let jobs = database::jobs::ended_last(database.read(), REMEMBERED).await?;
     let ids: Vec<JobId> = jobs.iter().map(|job| job.id).collect();
     let attempts = database::attempts::readable_of_jobs(database.read(), &ids).await?;
+    let images = database::jobs::first_images(database.read(), &ids).await?;
     let first = |attempt: &&Attempt| attempt.number == 0;
     let placed: HashMap<JobId, Timestamp> =
         attempts.iter().filter(first).map(|attempt| (attempt.job, attempt.placed_at)).collect();
@@ -79,13 +81,14 @@ pub(crate) async fn remember(
         attempts.into_iter().map(|attempt| (attempt.job, attempt)).collect();
     for job in &jobs {
         if let Some(placed_at) = placed.get(&job.id) {
-            past.waits.record(&like(job), &job.key.name, placed_at.since(job.submitted_at));
+            past.waits.record(&like(job, None), &job.key.name, placed_at.since(job.submitted_at));
         }
         let ran = last.get(&job.id).and_then(|attempt| {
             Some(attempt.completed_at?.since(attempt.started_at?)).zip(attempt.exit.as_ref())
         });
         if let Some((ran_ms, exit)) = ran {
-            learn(&mut past.runs, like(job), exit.cause.blame(), ran_ms);
+            let like = like(job, images.get(&job.id));
+            learn(&mut past.runs, like, exit.cause.blame(), ran_ms);
         }
     }
     Ok(past)
@@ -120,10 +123,16 @@ pub(super) fn learn(runs: &mut PastRuns, like: Like, blame: Blame, ran_ms: i64) 
     }
 }
 
-/// What makes runs like those of a job.
-pub(crate) fn like(job: &JobRow) -> Like {
+/// What makes runs like those of a job, whose first role has this image.
+pub(crate) fn like(job: &JobRow, image: Option<&String>) -> Like {
     let (virtual_cluster, user) = (job.virtual_cluster.clone(), job.key.user.clone());
-    Like { virtual_cluster, user, gpus: job.gpus }
+    let (name, image) = (Some(job.key.name.clone()), image.cloned());
+    Like { virtual_cluster, user, gpus: job.gpus, name, image }
+}
+
+/// The image by which a job's runs are told from others.
+pub(crate) fn image(spec: &JobSpec) -> Option<&String> {
+    spec.roles.first().map(|role| &role.image)
 }
 
 /// What is said of a start: what the scheduler knows where that bounds it, else what past jobs say.

@@ -3,6 +3,7 @@
 use protocol::document::Syntax;
 use protocol::spec::JobSpec;
 use sea_orm::entity::prelude::*;
+use serde::Deserialize;
 
 use crate::Result;
 use crate::convert::Row;
@@ -23,6 +24,20 @@ impl ActiveModelBehavior for ActiveModel {}
 /// Reads a spec back.
 pub(crate) fn spec(job: i64, text: &str) -> Result<JobSpec> {
     Row::new("job_files", &job).json(text)
+}
+
+/// The image of a spec's first role; `None`: it cannot be read. All else is passed over.
+pub(crate) fn first_image(text: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Spec {
+        roles: Vec<Role>,
+    }
+    #[derive(Deserialize)]
+    struct Role {
+        image: String,
+    }
+    let Spec { roles } = serde_json::from_str(text).ok()?;
+    roles.into_iter().next().map(|role| role.image)
 }
 
 pub(crate) fn syntax_word(syntax: Syntax) -> &'static str {

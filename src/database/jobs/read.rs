@@ -134,6 +134,24 @@ pub async fn ended_last(conn: &impl ConnectionTrait, most: u64) -> Result<Vec<Jo
     Ok(ended)
 }
 
+/// The image of the first role of each of these jobs. What cannot be read is left out.
+///
+/// # Errors
+/// See [`Error`].
+pub async fn first_images(
+    conn: &impl ConnectionTrait,
+    jobs: &[JobId],
+) -> Result<HashMap<JobId, String>> {
+    let mut images = HashMap::with_capacity(jobs.len());
+    // Specs may be long: never more of them are in memory than one statement reads.
+    for some in jobs.chunks(ROWS_A_STATEMENT) {
+        let specs = specs(conn, some.iter().map(|job| job.0).collect()).await?;
+        let image = |(job, text): (i64, String)| Some((JobId(job), file::first_image(&text)?));
+        images.extend(specs.into_iter().filter_map(image));
+    }
+    Ok(images)
+}
+
 /// In the order of the index `jobs_by_state`: of a million others none is looked at.
 fn last_of_state(state: State, most: u64) -> Select<row::Entity> {
     row::Entity::find()

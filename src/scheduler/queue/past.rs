@@ -1,11 +1,11 @@
 //! How long a user's jobs of a kind have run, to expect how long the next one will.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use protocol::amount::Amount;
 use protocol::ids::{UserName, VirtualClusterName};
 
-use crate::model::{Request, RoleRequest};
+use crate::queue::like::{Like, repository, stem};
 
 /// A run is forgotten once its like have run so many times as long since: however many short ones
 /// come after a long one, they cost as much time to hide it. So at most that many of about one
@@ -20,36 +20,80 @@ const TRIES: i64 = 10;
 const SHORTEST_MS: i64 = 1_000;
 /// With fewer runs of the user's own, those of all in the virtual cluster count.
 const ENOUGH: usize = 3;
+/// The names and images of so many of the last runs count at least.
+const KINDS: usize = 4_000;
 
 /// Past runs. Times are in milliseconds.
 #[derive(Debug, Clone, Default)]
 pub struct PastRuns {
     of_user: BTreeMap<(VirtualClusterName, UserName, Amount), Runs>,
     of_cluster: BTreeMap<(VirtualClusterName, Amount), Runs>,
+    of_kinds: Kinds,
 }
 
-/// What makes runs alike.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Like {
-    /// Where they counted.
-    pub virtual_cluster: VirtualClusterName,
-    /// Whose they were.
-    pub user: UserName,
-    /// GPUs of all tasks.
-    pub gpus: Amount,
+/// Jobs of a user and of one size that say more of each other than that.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Kind {
+    virtual_cluster: VirtualClusterName,
+    user: UserName,
+    gpus: Amount,
+    by: By,
 }
 
-impl From<&Request> for Like {
-    fn from(request: &Request) -> Self {
-        let (virtual_cluster, user) = (request.virtual_cluster.clone(), request.user.clone());
-        Self { virtual_cluster, user, gpus: gpus(request) }
+/// By what.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum By {
+    Image(String),
+    Name(String),
+}
+
+impl Kind {
+    /// Those that a job is of, what says most of it last.
+    fn all(like: &Like) -> impl Iterator<Item = Self> {
+        let image = like.image.as_deref().map(|image| By::Image(repository(image).to_owned()));
+        let name = like.name.as_ref().map(|name| By::Name(stem(name.as_str()).to_owned()));
+        let (virtual_cluster, user) = (like.virtual_cluster.clone(), like.user.clone());
+        let gpus = like.gpus;
+        let of = move |by| Self {
+            virtual_cluster: virtual_cluster.clone(),
+            user: user.clone(),
+            gpus,
+            by,
+        };
+        [image, name].into_iter().flatten().map(of)
+    }
+}
+
+/// Runs of kinds of jobs. Whoever names each job anew makes ever more of them: those that had no run for
+/// longest are forgotten.
+#[derive(Debug, Clone, Default)]
+struct Kinds {
+    /// Runs in all.
+    recorded: u64,
+    /// Each with the number of its latest.
+    of: HashMap<Kind, (u64, Runs)>,
+}
+
+impl Kinds {
+    fn remember(&mut self, kind: Kind, ran_ms: i64) {
+        self.recorded += 1;
+        let (latest, runs) = self.of.entry(kind).or_default();
+        *latest = self.recorded;
+        runs.remember(ran_ms);
+        if self.of.len() > 2 * KINDS {
+            let since = self.recorded.saturating_sub(KINDS as u64);
+            self.of.retain(|_, (latest, _)| *latest > since);
+        }
     }
 }
 
 impl PastRuns {
     /// A job like this has run so long, to its end.
     pub fn record(&mut self, like: Like, ran_ms: i64) {
-        let Like { virtual_cluster: cluster, user, gpus } = like;
+        for kind in Kind::all(&like) {
+            self.of_kinds.remember(kind, ran_ms);
+        }
+        let Like { virtual_cluster: cluster, user, gpus, .. } = like;
         let own = (cluster.clone(), user, gpus);
         self.of_user.entry(own).or_default().remember(ran_ms);
         self.of_cluster.entry((cluster, gpus)).or_default().remember(ran_ms);
@@ -65,23 +109,21 @@ impl PastRuns {
 
     /// How long a job like this is expected to run; `None`: nothing like it ran yet.
     ///
-    /// The last runs count most: each one back four fifths as much.
+    /// The last runs count most: each one back four fifths as much. Those of its image say more of it than
+    /// others of its owner, and those of its name still more. That it is short they only say once they
+    /// have run together for as long as was expected without them: a name costs nothing.
     #[must_use]
     pub fn expect(&self, like: Like, limit_ms: Option<i64>) -> Option<i64> {
-        let Like { virtual_cluster: cluster, user, gpus } = like;
+        let kinds = Kind::all(&like).filter_map(|kind| self.of_kinds.of.get(&kind));
+        let kinds: Vec<&Runs> = kinds.map(|(_, runs)| runs).collect();
+        let Like { virtual_cluster: cluster, user, gpus, .. } = like;
         let own = self.of_user.get(&(cluster.clone(), user, gpus));
         let own = own.filter(|runs| runs.kept.len() >= ENOUGH);
         let runs = own.or_else(|| self.of_cluster.get(&(cluster, gpus)))?;
-        let expected = runs.weighed()?;
+        let closer = |expected: i64, of: &Runs| of.rather_than(expected).unwrap_or(expected);
+        let expected = kinds.into_iter().fold(runs.weighed()?, closer);
         Some(limit_ms.map_or(expected, |limit| expected.min(limit)))
     }
-}
-
-fn gpus(request: &Request) -> Amount {
-    let of = |role: &RoleRequest| {
-        Amount::from_milli(role.demand.all_gpu_milli()).times(role.count.into())
-    };
-    request.roles.iter().map(of).sum()
 }
 
 /// Runs that are alike.
@@ -101,6 +143,13 @@ impl Runs {
         let took = self.took;
         self.kept.push_back((ran, took));
         self.kept.retain(|(ran, then)| took - then < ran.saturating_mul(REMEMBERED));
+    }
+
+    /// What they say of one of them of which so much is expected without: nothing while they are few, and
+    /// that it is shorter only if they took as long in all.
+    fn rather_than(&self, expected: i64) -> Option<i64> {
+        let own = self.weighed().filter(|_| self.kept.len() >= ENOUGH)?;
+        (own >= expected || self.took >= expected).then_some(own)
     }
 
     /// The mean of logarithms, so that one very long run among others does not hide them.
@@ -129,6 +178,11 @@ mod tests {
 
     fn like() -> Like {
         Like::from(&job(1).gpus(8, &[]).request)
+    }
+
+    /// A job of that name and image.
+    fn called(name: &str, image: &str) -> Like {
+        Like { name: Some(name.parse().unwrap()), image: Some(image.to_owned()), ..like() }
     }
 
     fn after(runs: &[i64]) -> PastRuns {
@@ -164,8 +218,60 @@ mod tests {
         assert_eq!(none.expect(like(), None), None);
     }
 
+    #[test]
+    fn names_and_images_tell_a_users_jobs_apart() {
+        let minutes = |past: &PastRuns, name: &str, image: &str| {
+            (past.expect(called(name, image), None).unwrap() + 30_000) / 60_000
+        };
+        let mut past = PastRuns::default();
+        (0..5).for_each(|n| past.record(called(&format!("train-{n}"), "torch:1"), 20 * HOUR));
+        (0..200).for_each(|n| past.record(called(&format!("eval-{n}"), "bench:1"), HOUR / 10));
+        assert_eq!(minutes(&past, "train-9", "torch:2"), 20 * 60);
+        assert_eq!(minutes(&past, "eval-900", "bench:2"), 6);
+        assert_eq!(minutes(&past, "score", "bench:3"), 6, "as others of the image");
+        assert_eq!(minutes(&past, "score", "torch"), 20 * 60, "likewise");
+        let other = past.expect(called("score", "alpine"), None);
+        assert_eq!(other, past.expect(like(), None), "as all that its owner ran");
+    }
+
+    #[test]
+    fn names_are_remembered_while_they_run() {
+        let mut past = PastRuns::default();
+        let letters =
+            |n: usize| n.to_string().bytes().map(|d| char::from(b'a' + d - b'0')).collect();
+        for n in 0..3 * KINDS {
+            let name: String = letters(n);
+            past.record(called(&name, "torch"), HOUR);
+            past.record(called("train", "torch"), HOUR);
+            assert!(past.of_kinds.of.len() <= 2 * KINDS);
+        }
+        assert!(past.of_kinds.of.keys().any(|kind| kind.by == By::Name("train".to_owned())));
+    }
+
     proptest! {
         #![proptest_config(cases(300))]
+
+        /// Nor does a name, or an image, that nobody has used: under it has to run for as long first
+        /// what is short.
+        #[test]
+        fn a_new_name_makes_no_long_job_short(
+            long in 1..40_i64,
+            short in prop::collection::vec(0..100_i64, 1..120),
+        ) {
+            let long = long * HOUR;
+            let mut past = after(&[long, long, long]);
+            let cheats = || called("cheat", "new");
+            let before = past.expect(cheats(), None).unwrap();
+            let mut ran = 0;
+            for part in short {
+                let part = (long / 1_001 * part).max(SHORTEST_MS);
+                ran += part;
+                past.record(cheats(), part);
+                prop_assert!(ran >= before || past.expect(cheats(), None) == Some(before));
+            }
+            past.record(cheats(), long);
+            prop_assert!(past.expect(cheats(), None).unwrap() >= long / TRIES);
+        }
 
         /// Whoever wants a long job to be thought short has to run many times as long first.
         #[test]

@@ -7,7 +7,7 @@ use protocol::ids::{JobName, UserName, VirtualClusterName};
 use protocol::time::Timestamp;
 use protocol::wait::{Expected, Ground, Likeness};
 
-use crate::queue::past::Like;
+use crate::queue::like::{Like, stem};
 
 /// Waits that are remembered in all.
 const REMEMBERED: usize = 4_000;
@@ -114,19 +114,6 @@ impl PastWaits {
     }
 }
 
-/// A name without the number or date at its end, or the six letters and digits of a clone: what runs
-/// again and again has another each time.
-fn stem(name: &str) -> &str {
-    let of_clone = |ending: &str| {
-        let mut bytes = ending.bytes();
-        ending.len() == 6 && bytes.all(|b| b.is_ascii_digit() || b.is_ascii_lowercase())
-    };
-    let named = name.rsplit_once('_').filter(|(_, ending)| of_clone(ending));
-    let name = named.map_or(name, |(before, _)| before);
-    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || "-_.~".contains(c));
-    if stem.is_empty() { name } else { stem }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,6 +125,8 @@ mod tests {
             virtual_cluster: within.parse().unwrap(),
             user: user.parse().unwrap(),
             gpus: Amount::whole(gpus),
+            name: None,
+            image: None,
         }
     }
 

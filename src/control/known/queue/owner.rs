@@ -13,6 +13,7 @@ use tokio::sync::{Mutex, mpsc, oneshot};
 
 use super::Queue;
 use crate::error::words;
+use crate::known::active::Active;
 use crate::known::own_failures::OwnFailures;
 use crate::known::runs::{self, Past};
 use crate::wake::now;
@@ -82,15 +83,16 @@ impl SchedulerHandle {
     }
 
     /// A job has ended after so many milliseconds.
-    pub(crate) fn note_ended(&self, job: &JobRow, exit: &Exit, ran_ms: i64) {
-        let (like, blame) = (runs::like(job), exit.cause.blame());
+    pub(crate) fn note_ended(&self, job: &Active, exit: &Exit, ran_ms: i64) {
+        let like = runs::like(&job.row, runs::image(&job.spec));
+        let blame = exit.cause.blame();
         self.tell(move |queue| runs::learn(&mut queue.past.runs, like, blame, ran_ms));
     }
 
     /// A job was given its first place then.
     pub(crate) fn note_waited(&self, job: &JobRow, placed_at: Timestamp) {
         let waited_ms = placed_at.since(job.submitted_at);
-        let (like, name) = (runs::like(job), job.key.name.clone());
+        let (like, name) = (runs::like(job, None), job.key.name.clone());
         self.tell(move |queue| queue.past.waits.record(&like, &name, waited_ms));
     }
 }

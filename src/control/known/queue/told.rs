@@ -138,7 +138,7 @@ pub(super) fn running_of_job(
     let current = tasks.iter().filter(|task| Some(task.key.attempt) == job.row.attempt);
     let begun = current.filter_map(|task| task.started_at).min().unwrap_or(at);
     let limit = job.spec.time_limit.map(|limit| limit.millis() + begun.since(started_at));
-    let expected_ms = past.runs.expect(runs::like(&job.row), limit);
+    let expected_ms = past.runs.expect(like(job), limit);
     let held = tasks.into_iter().filter(|task| !task.state.is_final());
     Running {
         job: job.row.id,
@@ -153,6 +153,11 @@ pub(super) fn running_of_job(
         gave_way: past.gave_way(job.row.id),
         stopping: ending || job.row.stop.is_some(),
     }
+}
+
+/// What makes runs like those of a job.
+fn like(job: &Active) -> Like {
+    runs::like(&job.row, runs::image(&job.spec))
 }
 
 /// Its place in the queue, should it wait again.
@@ -177,7 +182,7 @@ pub(super) fn running_of_placement(
         Some((task.clone(), Demand::from(role.resources)))
     });
     let limit = job.spec.time_limit.map(TimeLimit::millis);
-    let expected_ms = past.runs.expect(runs::like(&job.row), limit);
+    let expected_ms = past.runs.expect(like(job), limit);
     Running {
         job: placement.job,
         user: job.row.key.user.clone(),
@@ -197,7 +202,7 @@ pub(super) fn running_of_placement(
 pub(super) fn request_of_job(job: &Active, past: &Past) -> Request {
     let limit = job.spec.time_limit.map(TimeLimit::millis);
     Request {
-        expected_ms: past.runs.expect(runs::like(&job.row), limit),
+        expected_ms: past.runs.expect(like(job), limit),
         gave_way: past.gave_way(job.row.id),
         job: job.row.id,
         submitted_at: job.row.submitted_at,
@@ -213,7 +218,9 @@ pub(super) fn request_of_job(job: &Active, past: &Past) -> Request {
 /// A job that is not stored yet, with what is expected of it.
 pub(crate) fn wanted(queue: &Queue, spec: &JobSpec, user: &UserName) -> Request {
     let request = request(spec, user);
-    let expected_ms = queue.past.runs.expect(Like::from(&request), request.limit_ms);
+    let (name, image) = (Some(spec.name.clone()), runs::image(spec).cloned());
+    let like = Like { name, image, ..Like::from(&request) };
+    let expected_ms = queue.past.runs.expect(like, request.limit_ms);
     Request { expected_ms, ..request }
 }
 

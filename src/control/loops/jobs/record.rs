@@ -114,7 +114,7 @@ fn remember_runs(shared: &Shared, decided: &[(&Case, Decision)]) {
         let ended = decision.job.as_ref().filter(|change| change.to.is_final());
         let ran = ended.and_then(|change| Some((change.exit.as_ref()?, change.completed_at?)));
         if let Some(((exit, at), started_at)) = ran.zip(case.attempt.started_at) {
-            shared.scheduler.note_ended(&case.job.row, exit, at.since(started_at));
+            shared.scheduler.note_ended(&case.job, exit, at.since(started_at));
         }
     }
 }

@@ -62,6 +62,10 @@ on_both! {
         let last = jobs::ended_last(conn, 10).await?;
         assert_eq!(last.iter().map(|job| job.id).collect::<Vec<_>>(), [whole]);
         let both = [whole, other];
+        tamper(&stage, format!("UPDATE job_files SET spec = 'no' WHERE job = {other}")).await?;
+        let images = jobs::first_images(conn, &both).await?;
+        let image = jobs::by_id(conn, whole).await?.unwrap().spec.roles[0].image.clone();
+        assert_eq!(images, std::collections::HashMap::from([(whole, image)]));
         let row = format!("row {other}/0 of table attempts");
         assert_names(attempts::of_jobs(conn, &both).await, &row);
         assert_eq!(attempts::readable_of_jobs(conn, &both).await?, [attempt_of(whole, 0)]);
