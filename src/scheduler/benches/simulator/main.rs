@@ -1,5 +1,6 @@
 //! Replays traces and made-up loads through the scheduler that the server runs, in virtual time,
-//! and prints one line a figure: `name value unit`.
+//! and prints one line a figure: `name value unit`, behind it what the figure is to reach and whether it did,
+//! and at the end which did not.
 //!
 //! `cargo bench -p scheduler [-- NAME…]`; the traces come from the folder in `BERTH_TRACES`, or from
 //! `../shared/traces` beside the repository. `--nodes CSV --pods CSV --arrivals FILE` replays other
@@ -7,6 +8,7 @@
 //! folder; `--plots DIR` leaves SVG files there.
 
 mod fairness;
+mod gates;
 mod jobs;
 mod openb;
 mod philly;
@@ -17,9 +19,9 @@ mod traces;
 
 use std::path::PathBuf;
 
-/// Prints a figure.
+/// Prints a figure, and what it is to be.
 fn figure(name: &str, value: f64, unit: &str) {
-    println!("{name} {value:.2} {unit}");
+    println!("{name} {value:.2} {unit}{}", gates::beside(name, value));
 }
 
 /// The moment.
@@ -87,6 +89,7 @@ fn main() {
         eprintln!("{error}");
         std::process::exit(2);
     }
+    println!("{}", gates::sum());
 }
 
 fn run(options: &Options) -> Result<(), String> {
@@ -95,7 +98,7 @@ fn run(options: &Options) -> Result<(), String> {
     {
         let workload = openb::Workload::read(nodes, pods)?;
         return openb::replay_all(
-            "openb",
+            "trace",
             &workload,
             std::slice::from_ref(arrivals),
             options.plots.as_deref(),

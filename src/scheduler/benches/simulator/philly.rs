@@ -279,7 +279,7 @@ pub(crate) fn published(folder: &Path, plots: Option<&Path>) -> Result<(), Strin
 
 /// Replays all months of another trace of Philly's form.
 pub(crate) fn other(folder: &Path, plots: Option<&Path>) -> Result<(), String> {
-    replay("philly", &jobs::philly(folder, &[])?, plots)
+    replay("trace", &jobs::philly(folder, &[])?, plots)
 }
 
 /// Replays a trace of Helios' form.
