@@ -21,6 +21,7 @@ mod overtaking;
 mod parts;
 mod pins;
 mod reasons;
+mod rich;
 mod wishes;
 
 fn reason(story: &Story, id: i64) -> WaitReason {
