@@ -87,7 +87,7 @@ pub(crate) async fn remember(
             Some(attempt.completed_at?.since(attempt.started_at?)).zip(attempt.exit.as_ref())
         });
         if let Some((ran_ms, exit)) = ran {
-            let like = like(job, images.get(&job.id));
+            let like = like(job, images.get(&job.id).map(String::as_str));
             learn(&mut past.runs, like, exit.cause.blame(), ran_ms);
         }
     }
@@ -124,15 +124,15 @@ pub(super) fn learn(runs: &mut PastRuns, like: Like, blame: Blame, ran_ms: i64) 
 }
 
 /// What makes runs like those of a job, whose first role has this image.
-pub(crate) fn like(job: &JobRow, image: Option<&String>) -> Like {
+pub(crate) fn like(job: &JobRow, image: Option<&str>) -> Like {
     let (virtual_cluster, user) = (job.virtual_cluster.clone(), job.key.user.clone());
-    let (name, image) = (Some(job.key.name.clone()), image.cloned());
+    let (name, image) = (Some(job.key.name.clone()), image.map(str::to_owned));
     Like { virtual_cluster, user, gpus: job.gpus, name, image }
 }
 
 /// The image by which a job's runs are told from others.
-pub(crate) fn image(spec: &JobSpec) -> Option<&String> {
-    spec.roles.first().map(|role| &role.image)
+pub(crate) fn image(spec: &JobSpec) -> Option<&str> {
+    spec.roles.first().map(|role| role.image.as_str())
 }
 
 /// What is said of a start: what the scheduler knows where that bounds it, else what past jobs say.

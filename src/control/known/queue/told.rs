@@ -218,7 +218,7 @@ pub(super) fn request_of_job(job: &Active, past: &Past) -> Request {
 /// A job that is not stored yet, with what is expected of it.
 pub(crate) fn wanted(queue: &Queue, spec: &JobSpec, user: &UserName) -> Request {
     let request = request(spec, user);
-    let (name, image) = (Some(spec.name.clone()), runs::image(spec).cloned());
+    let (name, image) = (Some(spec.name.clone()), runs::image(spec).map(str::to_owned));
     let like = Like { name, image, ..Like::from(&request) };
     let expected_ms = queue.past.runs.expect(like, request.limit_ms);
     Request { expected_ms, ..request }

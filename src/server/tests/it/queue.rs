@@ -137,7 +137,8 @@ async fn a_part_of_a_share_is_set_and_shown() {
     let shapes = json!([{ "type": "A100", "gpus": 4, "count": 2 }]);
     let part = json!({
         "parent": "lab", "shapes": shapes, "nodes": ["gpu-1"], "borrows": false, "preempts": false,
-        "within": { "rack": ["r1", "r2"], "switch": ["s"] }, "lease": 10, "idle": { "load": 3, "minutes": 30, "grace": 10, "stop_after": 15 },
+        "within": { "rack": ["r1", "r2"], "switch": ["s"] }, "lease": 10,
+        "idle": { "load": 3, "minutes": 30, "grace": 10, "stop_after": 15 },
     });
     let too_much = json!({ "parent": "lab", "share": { "gpus": { "A100": 9 } } });
     let stranger = json!({ "parent": "none" });
