@@ -72,6 +72,8 @@ struct Facts {
     containerd_images: bool,
     /// Of which platform images are asked for, by engines that can be asked for one.
     platform: Option<&'static str>,
+    /// The version of a Podman that leaves out devices that are asked for by name.
+    old_podman: Option<(u32, u32)>,
 }
 
 impl DockerEngine {
@@ -98,14 +100,16 @@ impl DockerEngine {
                 // Docker answers `N/A` for the version of an init binary that it cannot run.
                 let init = info.init_commit.and_then(|commit| commit.id);
                 let driver = info.driver_status.unwrap_or_default().concat().join(" ");
+                let version = info.server_version.as_deref().unwrap_or_default();
                 Ok(Facts {
                     has_init: init.as_deref() != Some("N/A"),
                     cpus: count(info.ncpu),
                     containerd_images: driver.contains("io.containerd.snapshotter"),
                     platform: pull::platform(
-                        info.server_version.as_deref().unwrap_or_default(),
+                        version,
                         info.architecture.as_deref().unwrap_or_default(),
                     ),
+                    old_podman: gpus::old_podman(version),
                 })
             })
             .await
@@ -115,6 +119,14 @@ impl DockerEngine {
     async fn try_create(&self, spec: &ContainerSpec) -> std::result::Result<String, CreateFailure> {
         let name = spec.name();
         let facts = self.facts().await.map_err(CreateFailure::Other)?;
+        if spec.gpu_runtime == GpuRuntime::Cdi
+            && !spec.gpus.is_empty()
+            && let Some(version) = facts.old_podman
+        {
+            // Its task would run without them.
+            let words = gpus::leaves_out(version).to_string();
+            return Err(CreateFailure::Other(EngineError::Broken(words)));
+        }
         let code = self.code_mount(spec).await.map_err(CreateFailure::Other)?;
         let body = shape::body(spec, code, facts.has_init, facts.cpus);
         let options = CreateContainerOptions { name: Some(name.clone()), ..Default::default() };

@@ -108,6 +108,8 @@ pub enum GpuProblem {
     NoToolkit,
     /// The engine knows no devices of the Container Device Interface, or none of the vendor's.
     NoCdi,
+    /// The engine is Podman, of this version, which leaves out without a word what is asked for by name.
+    OldPodman(String),
     /// No driver is loaded.
     NoDriver,
     /// The driver that is loaded and its libraries are of different versions.
@@ -132,6 +134,7 @@ impl GpuProblem {
             Self::NoRuntime
             | Self::NoToolkit
             | Self::NoCdi
+            | Self::OldPodman(_)
             | Self::NoDriver
             | Self::Mismatch
             | Self::NoDevices => false,
@@ -154,6 +157,11 @@ impl fmt::Display for GpuProblem {
             Self::NoCdi => f.write_str(
                 "its engine knows no GPUs by name: run nvidia-ctk cdi generate \
                  --output=/etc/cdi/nvidia.yaml there, and see that CDI is on in its engine",
+            ),
+            Self::OldPodman(version) => write!(
+                f,
+                "Podman {version} leaves out GPUs that are asked for by name: install Podman 5.4 or \
+                 later there"
             ),
             Self::NoDriver => f.write_str(
                 "no NVIDIA driver is loaded there: install it, or restart the node, until \

@@ -52,13 +52,14 @@ pub(crate) const FOR_INTEL: [Package; 2] = [
 ];
 
 /// What the tests run beside the engines.
-pub(crate) const TESTS: [Package; 16] = [
+pub(crate) const TESTS: [Package; 17] = [
     package("git", "git"),
     package("postgresql", "/usr/lib/postgresql"),
     package("chromium", "chromium"),
     package("openssh-client", "ssh"),
     package("openssh-server", "sshd"),
     package("busybox-static", "busybox"),
+    package("podman", "podman"),
     package("rsync", "rsync"),
     package("python3-paramiko", "/usr/lib/python3/dist-packages/paramiko"),
     package("iproute2", "ip"),

@@ -1,6 +1,7 @@
 //! The GPUs of an engine's machine: a short-lived container runs the vendor's program.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bollard::models::{ContainerCreateBody, ContainerSummary, DeviceRequest, HostConfig};
@@ -35,6 +36,11 @@ const LONGEST: usize = 256 * 1024;
 const MEMORY: i64 = 1 << 30;
 /// and so many processes: programs of users' images are not to take a node that they were not given.
 const PIDS: i64 = 256;
+/// How Podman counts its versions: Docker went from 1 to 17.
+const PODMAN: Range<u32> = 2..17;
+/// The first version of Podman that gives its containers the devices that Docker's interface asks for by
+/// name, as its release notes say.
+const GIVES_NAMED: (u32, u32) = (5, 4);
 /// What has run for so long was left by a server, in seconds, and does not end by itself.
 const FORGOTTEN: u64 = 3_600;
 
@@ -44,10 +50,14 @@ impl DockerEngine {
     /// are and nothing else: it may be a user's, and its program may say anything.
     pub(super) async fn ask_for_gpus(&self, image: &str) -> Result<Reading> {
         let info = self.connection.call(CALL, |docker| async move { docker.info().await });
-        let runtimes = info.await.map_err(|error| classify(error, ""))?.runtimes;
-        let is_there = runtimes.unwrap_or_default().contains_key("nvidia");
+        let info = info.await.map_err(|error| classify(error, ""))?;
+        let is_there = info.runtimes.unwrap_or_default().contains_key("nvidia");
         if self.gpu_runtime == GpuRuntime::Nvidia && !is_there {
             return Ok(Reading::failed(GpuProblem::NoRuntime));
+        }
+        let old = old_podman(info.server_version.as_deref().unwrap_or_default());
+        if let (GpuRuntime::Cdi, Some(version)) = (self.gpu_runtime, old) {
+            return Ok(Reading::failed(leaves_out(version)));
         }
         self.tidy_helpers().await;
         if self.has_or_gets(image).await?
@@ -211,6 +221,18 @@ impl DockerEngine {
     }
 }
 
+/// The version of a Podman that leaves out what is asked for by name, of an engine that has this one.
+pub(super) fn old_podman(version: &str) -> Option<(u32, u32)> {
+    let mut numbers = version.split('.').map(str::parse::<u32>);
+    let found = (numbers.next()?.ok()?, numbers.next()?.ok()?);
+    (PODMAN.contains(&found.0) && found < GIVES_NAMED).then_some(found)
+}
+
+/// What that means to its node.
+pub(super) fn leaves_out((major, minor): (u32, u32)) -> GpuProblem {
+    GpuProblem::OldPodman(format!("{major}.{minor}"))
+}
+
 /// Which GPUs there are, as a program says that may be a user's: nothing of how well they are.
 fn unproven(said: Reading, image: &str) -> Reading {
     let told = said.gpus.into_iter().filter(|told| told.fault.is_none());
@@ -372,6 +394,19 @@ mod tests {
         assert_eq!(devices[0], "nvidia.com/gpu=all");
         assert_eq!(made["HostConfig"]["NetworkMode"], "none");
         assert_eq!(made["HostConfig"]["Privileged"], serde_json::Value::Null);
+    }
+
+    #[test]
+    fn a_podman_that_leaves_out_what_is_named_is_known_by_its_version() {
+        for (old, version) in [("4.3.1", (4, 3)), ("5.3.2", (5, 3)), ("4.9.4-rhel", (4, 9))] {
+            assert_eq!(old_podman(old), Some(version), "{old}");
+        }
+        // Docker's older ones refuse what they do not know.
+        for other in ["5.4.0", "5.10.1", "6.0.0-dev", "20.10.24+dfsg1", "1.13.1", "28.0.1", ""] {
+            assert_eq!(old_podman(other), None, "{other}");
+        }
+        let said = leaves_out((4, 3)).to_string();
+        assert!(said.starts_with("Podman 4.3 leaves out") && !leaves_out((4, 3)).is_doubt());
     }
 
     #[test]

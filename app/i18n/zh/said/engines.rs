@@ -151,6 +151,10 @@ pub(super) const ENGINES: &str = sayings![
         "该节点的引擎不认识任何具名的 GPU：请在节点上运行 nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml，并确认引擎已启用 CDI",
     ),
     (
+        "Podman {} leaves out GPUs that are asked for by name: install Podman 5.4 or later there",
+        "Podman {0} 会忽略按名称请求的 GPU：请在该节点上安装 Podman 5.4 或更高版本",
+    ),
+    (
         "no NVIDIA driver is loaded there: install it, or restart the node, until nvidia-smi works on it",
         "该节点未加载 NVIDIA 驱动程序：请安装驱动或重启节点，直到 nvidia-smi 能在节点上运行",
     ),

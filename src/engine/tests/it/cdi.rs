@@ -1,16 +1,18 @@
 //! GPUs by CDI names: an engine that knows them gets devices that do nothing, by a specification of ours; an
-//! older one says that it cannot.
+//! older one says that it cannot, and of a Podman that would leave them out without a word we say so.
 
 use std::path::Path;
 use std::process::Command;
 
 use engine::{ContainerSpec, EndpointOptions, EngineError, GpuDevice, LogRequest, connect};
 use protocol::cluster::GpuRuntime;
+use protocol::gpus::{GpuProblem, Reading};
 use serde_json::json;
 
 use crate::contract::World;
 use crate::dockerd::Dockerd;
 use crate::image;
+use crate::podman::Podman;
 
 /// The first version that can, where it is told to.
 const FIRST: u32 = 25;
@@ -36,12 +38,8 @@ fn specify(folder: &Path) {
     std::fs::write(folder.join("nvidia.json"), all.to_string()).unwrap();
 }
 
-fn world(dockerd: &Dockerd) -> World {
-    let options = EndpointOptions {
-        endpoint: dockerd.endpoint(),
-        gpu_runtime: GpuRuntime::Cdi,
-        ..Default::default()
-    };
+fn world(endpoint: String) -> World {
+    let options = EndpointOptions { endpoint, gpu_runtime: GpuRuntime::Cdi, ..Default::default() };
     World { engine: connect(&options).unwrap(), image: image::PLAIN.into() }
 }
 
@@ -67,7 +65,7 @@ async fn two_tasks_have_one_device_each_by_its_name() {
     std::fs::write(&file, settings.to_string()).unwrap();
     let dockerd = Dockerd::start_with(&["--config-file", file.to_str().unwrap()]);
     image::load(&dockerd);
-    let world = world(&dockerd);
+    let world = world(dockerd.endpoint());
     let specs = [(1, 0, "GPU-a"), (2, 1, "GPU-b")];
     let specs = specs.map(|(job, index, uuid)| with_gpu(&world, job, index, uuid));
     for spec in &specs {
@@ -87,7 +85,7 @@ async fn two_tasks_have_one_device_each_by_its_name() {
 async fn an_older_engine_says_that_it_cannot() {
     let dockerd = Dockerd::start();
     image::load(&dockerd);
-    let world = world(&dockerd);
+    let world = world(dockerd.endpoint());
     refused_for_its_node(&world, &with_gpu(&world, 1, 0, "GPU-a")).await;
 }
 
@@ -97,4 +95,28 @@ async fn refused_for_its_node(world: &World, spec: &ContainerSpec) {
         Err(error) => error,
     };
     assert!(matches!(error, EngineError::Broken(_)), "{error:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_podman_that_would_leave_the_devices_out_is_not_given_the_task() {
+    let podman = Podman::start();
+    let world = world(podman.endpoint());
+    let with = with_gpu(&world, 1, 0, "GPU-a");
+    let without = world.spec(2, "true");
+    let absent = world.engine.create(&without).await.unwrap_err();
+    assert!(matches!(absent, EngineError::NoImage { .. }), "it gets what has no GPU: {absent:?}");
+    let refused = world.engine.create(&with).await.unwrap_err();
+    if podman.version() >= (5, 4) {
+        assert!(matches!(refused, EngineError::NoImage { .. }), "{refused:?}");
+        return;
+    }
+    let words = match &refused {
+        EngineError::Broken(words) => words,
+        other => panic!("{other:?}"),
+    };
+    assert!(words.contains("leaves out GPUs") && words.contains("Podman 5.4 or later"), "{words}");
+    let (major, minor) = podman.version();
+    let problem = GpuProblem::OldPodman(format!("{major}.{minor}"));
+    let found = world.engine.probe_gpus(image::PLAIN).await.unwrap();
+    assert_eq!(found, Reading::failed(problem), "nor is it asked which GPUs it has");
 }

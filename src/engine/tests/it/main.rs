@@ -12,4 +12,5 @@ mod endpoints;
 mod filling;
 mod image;
 mod nvidia;
+mod podman;
 mod simulated;
