@@ -206,8 +206,22 @@ impl Display for Cause {
     }
 }
 
+/// What happened, without what to do about it.
+struct What<'a>(&'a Cause);
+
+impl Display for What<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.0.what(f)
+    }
+}
+
 impl Cause {
     /// What happened, one sentence.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        What(self).to_string()
+    }
+
     fn what(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Succeeded => f.write_str("It succeeded."),

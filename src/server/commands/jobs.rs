@@ -279,7 +279,7 @@ mod tests {
             "virtual cluster  default",
             "waits            A task needs 8 CPU cores, but the best node has 7 CPU cores free.",
             "place in queue   3",
-            "last attempt     The command ended with an error.",
+            "last attempt     The command failed.",
             "                 boom",
         ];
         let job = serde_json::from_value(answer).unwrap();
@@ -295,7 +295,7 @@ mod tests {
         let job: JobWire = serde_json::from_value(seen("v2_job")).unwrap();
         let lines = about(&job, Language::English);
         assert_eq!(lines[0], "bob~sweep: FAILED");
-        assert_eq!(lines[2], "ended            The command ended with an error.");
+        assert_eq!(lines[2], "ended            The command failed.");
         let ports = "grpc=20001,20002 http=20000";
         let rows = task_rows(&job, words(Language::English));
         assert_eq!(rows, [["worker-0", "FAILED", "n1", "10.0.0.1", ports, "3"]]);

@@ -143,59 +143,7 @@ pub(crate) fn spec(exit: &Exit) -> ExitSpec {
 
 /// One sentence, English.
 pub(crate) fn reason(cause: &Cause) -> String {
-    match cause {
-        Cause::Succeeded => "The program succeeded.".into(),
-        Cause::CommandFailed => "The command ended with an error.".into(),
-        Cause::CommandNotFound => "The command was not found in the image.".into(),
-        Cause::CommandNotExecutable => "The command cannot be executed.".into(),
-        Cause::OutOfMemory { limit_mb } => {
-            format!("The kernel killed it for using more than its {limit_mb} MiB of memory.")
-        }
-        Cause::SharedMemory { shm_mb } => {
-            format!("The shared memory of {shm_mb} MiB was too small.")
-        }
-        Cause::GpuOutOfMemory => "The GPU ran out of memory.".into(),
-        Cause::CudaVersion => "CUDA, cuDNN or driver versions do not fit together.".into(),
-        Cause::CudaError => "A CUDA error.".into(),
-        Cause::GpuHardware => "A GPU has uncorrectable memory errors.".into(),
-        Cause::NcclError => "NCCL could not connect or timed out.".into(),
-        Cause::DiskFull => "No space was left on the device.".into(),
-        Cause::ModuleMissing => "A Python module is missing in the image.".into(),
-        Cause::FileMissing => "A file is missing.".into(),
-        Cause::ProgramError => "The program has an error.".into(),
-        Cause::Signal { signal } => format!("It was killed by signal {signal}."),
-        Cause::ImageNotFound { image, .. } => format!("The image {image} was not found."),
-        Cause::ImageUnavailable { node, image, message } => {
-            format!("The image {image} could not be brought to {node}: {message}")
-        }
-        Cause::OtherArchitecture { node, image, .. } => {
-            format!("The image {image} is made for other processors than those of {node}.")
-        }
-        Cause::RegistryDenied { image } => {
-            format!("The registry refused access to {image}.")
-        }
-        Cause::ContainerRefused { message } => {
-            format!("The engine refused the container: {message}")
-        }
-        Cause::PortTaken => "A port was taken by another program.".into(),
-        Cause::ContainerLost { node } => format!("The container on {node} vanished."),
-        Cause::NodeLost { node } => format!("The node {node} was lost."),
-        Cause::EngineRestarted { node } => format!("The engine of {node} was restarted."),
-        Cause::NodeOutOfMemory { node } => format!("The memory of {node} ran out."),
-        Cause::NodeUnwell { node, message } => format!("The node {node} is not well: {message}"),
-        Cause::EngineFailed { node, message } => {
-            format!("The engine of {node} could not start the container: {message}")
-        }
-        Cause::NodeDrained { node } => format!("The node {node} was emptied."),
-        Cause::Preempted => "Its place was needed for guaranteed work.".into(),
-        Cause::StopRequested { by } => format!("{by} asked to stop it."),
-        Cause::JobEnded { role, index } => match (role, index) {
-            (Some(role), Some(index)) => format!("Task {role}-{index} ended the job."),
-            _ => "The job ended.".into(),
-        },
-        Cause::TimeLimit => "Its time limit is over.".into(),
-        Cause::Idle { minutes } => format!("Its GPUs did nothing for {minutes} minutes."),
-    }
+    cause.sentence()
 }
 
 /// What the table calls it.

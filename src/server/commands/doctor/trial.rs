@@ -287,11 +287,11 @@ mod tests {
             let job = serde_json::from_value(answer.clone()).unwrap();
             verdict(&job, stopped, Language::English)
         };
-        assert!(of(&answer, false).unwrap().contains("failed: The command ended with an error."));
+        assert!(of(&answer, false).unwrap().contains("failed: The command failed."));
         assert!(of(&answer, true).is_some(), "it failed before it could be stopped");
         answer["jobStatus"]["state"] = json!("WAITING");
         let begun = of(&answer, false).unwrap();
-        assert!(begun.contains("failed: The command ended with an error."), "{begun}");
+        assert!(begun.contains("failed: The command failed."), "{begun}");
         answer["jobStatus"]["state"] = json!("SUCCEEDED");
         assert_eq!(of(&answer, false), None);
         answer["jobStatus"]["state"] = json!("PREPARING");

@@ -12,6 +12,7 @@ mod code;
 mod crash;
 mod doctor;
 mod environment;
+mod foreign;
 mod images;
 mod lead;
 mod moves;
