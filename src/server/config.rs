@@ -168,20 +168,33 @@ impl Default for TokensConfig {
     }
 }
 
-/// Who may read `/metrics`, beside administrators.
-#[derive(Clone, Default, Deserialize)]
+/// Who may read `/metrics`, beside administrators, and what is measured and told there.
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MetricsConfig {
     /// Whoever sends it (`Authorization: Bearer …`).
     pub token: Option<String>,
     /// Whoever reaches this address; with `token`, only who has that as well.
     pub listen: Option<SocketAddr>,
+    /// Running jobs are told of one by one.
+    pub jobs: bool,
+    /// What tasks and their GPUs use is measured.
+    pub tasks: bool,
+}
+
+impl Default for MetricsConfig {
+    fn default() -> Self {
+        Self { token: None, listen: None, jobs: false, tasks: true }
+    }
 }
 
 impl std::fmt::Debug for MetricsConfig {
     /// Without the token.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("MetricsConfig").field("listen", &self.listen).finish_non_exhaustive()
+        let Self { token: _, listen, jobs, tasks } = self;
+        let mut shown = f.debug_struct("MetricsConfig");
+        let shown = shown.field("listen", listen).field("jobs", jobs).field("tasks", tasks);
+        shown.finish_non_exhaustive()
     }
 }
 
@@ -432,6 +445,7 @@ impl Config {
             retention: self.retention.retention(),
             closed_nodes: control::ClosedNodes::default(),
             measured_every: control::MeasuredEvery::default(),
+            unmeasured: !self.metrics.tasks,
             half_life: self.scheduler.half_life,
         }
     }

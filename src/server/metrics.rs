@@ -41,6 +41,8 @@ pub(crate) struct Metrics {
     gauges: Mutex<Option<(Instant, String)>>,
     requests: Family<RequestLabels, Counter>,
     durations: Family<RouteLabels, Histogram, fn() -> Histogram>,
+    /// Whether running jobs are told of one by one.
+    of_jobs: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -56,7 +58,7 @@ struct RouteLabels {
 }
 
 impl Metrics {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(of_jobs: bool) -> Self {
         let mut registry = Registry::with_prefix("berth");
         let requests = Family::default();
         registry.register("http_requests", "Requests answered", requests.clone());
@@ -67,7 +69,7 @@ impl Metrics {
             "Time from request to the answer's head",
             durations.clone(),
         );
-        Self { registry, gauges: Mutex::default(), requests, durations }
+        Self { registry, gauges: Mutex::default(), requests, durations, of_jobs }
     }
 
     /// Counts one request. `route` is the pattern, never the path: the number of series is bounded.
@@ -99,7 +101,8 @@ impl Metrics {
             Some((at, text)) if at.elapsed() < KEPT => text.clone(),
             _ => {
                 let mut text = String::new();
-                let counted = tokio::time::timeout(PATIENCE, cluster(&mut text, backend)).await;
+                let counting = cluster(&mut text, backend, self.of_jobs);
+                let counted = tokio::time::timeout(PATIENCE, counting).await;
                 if counted.is_err() {
                     tracing::warn!("jobs and nodes take too long to be counted for the metrics");
                 }
@@ -122,7 +125,7 @@ fn known_method(method: &Method) -> &'static str {
     }
 }
 
-async fn cluster(text: &mut String, backend: &Backend) {
+async fn cluster(text: &mut String, backend: &Backend, of_jobs: bool) {
     let actor = system_actor();
     match backend.jobs.counts(&actor, &JobQuery::default()).await {
         Ok(counts) => {
@@ -138,6 +141,9 @@ async fn cluster(text: &mut String, backend: &Backend) {
         Ok(nodes) => {
             node_gauges(text, &nodes);
             series::of_nodes(text, &nodes);
+            if of_jobs {
+                series::of_jobs(text, &nodes);
+            }
         }
         Err(error) => tracing::warn!(%error, "nodes cannot be counted for the metrics"),
     }

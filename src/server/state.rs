@@ -97,7 +97,7 @@ impl AppState {
             rates: Arc::new(Rates::new(&options.limits)),
             streams: Arc::new(Streams::new(&options.limits)),
             news,
-            metrics: Arc::new(Metrics::new()),
+            metrics: Arc::new(Metrics::new(options.metrics_of_jobs)),
             metrics_token: options.metrics_token.map(Into::into),
             shutdown: options.shutdown,
             tasks,
@@ -138,6 +138,8 @@ pub struct StateOptions {
     pub limits: Limits,
     /// What lets programs read the counters, beside administrators.
     pub metrics_token: Option<String>,
+    /// Whether the counters tell of running jobs one by one.
+    pub metrics_of_jobs: bool,
     /// Cancelled when the server stops.
     pub shutdown: CancellationToken,
 }

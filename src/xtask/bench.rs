@@ -88,7 +88,7 @@ enum Name {
     LargeJob,
     /// What 1 000 and 10 000 simulated nodes cost: start, memory, idling, submissions, looks, drains.
     Nodes,
-    /// Processors and memory while 8 000 tasks with a GPU each are measured on 1 000 nodes, for ten minutes.
+    /// What it costs to measure 8 000 tasks with a GPU each on 1 000 nodes: processors, memory, jobs a second.
     Measuring,
     /// A database of a million jobs, whole: a start, its list, and how old ones are forgotten.
     Million,

@@ -25,6 +25,8 @@ pub struct Rules {
     pub closed_nodes: ClosedNodes,
     /// How often is measured what tasks use.
     pub measured_every: MeasuredEvery,
+    /// Whether nothing is measured of what runs, and so nothing told of GPUs that do nothing.
+    pub unmeasured: bool,
     /// For how long it counts between the users of a virtual cluster what they have had.
     pub half_life: HalfLife,
 }

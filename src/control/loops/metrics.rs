@@ -67,8 +67,11 @@ async fn measure(shared: &Shared, shutdown: &CancellationToken) {
     }
 }
 
-/// Nodes that answer, on which something runs or whose GPUs are told of.
+/// Nodes that answer, on which something runs or whose GPUs are told of; none where nothing is to be measured.
 fn to_measure(shared: &Shared) -> Vec<Node> {
+    if shared.rules.unmeasured {
+        return Vec::new();
+    }
     let cluster = shared.cluster();
     let observations = shared.observations();
     let nodes = observations.iter().filter_map(|(name, observation)| match observation {

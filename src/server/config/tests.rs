@@ -174,6 +174,10 @@ fn limits_and_measurements_are_read() {
     assert_eq!((config.limits.request_burst, config.limits.streams_per_user), (5, 32));
     assert_eq!(config.metrics.listen.unwrap().port(), 9_100);
     assert!(!format!("{:?}", config.metrics).contains("prometheus"));
+    assert!(!config.metrics.jobs && !config.rules().unmeasured);
+    let variables = [("BERTH_METRICS_JOBS", "true"), ("BERTH_METRICS_TASKS", "false")];
+    let config = load("", &variables, &Flags::default()).unwrap();
+    assert!(config.metrics.jobs && config.rules().unmeasured);
     let variables = [("BERTH_LIMITS", "{ streams = 7 }")];
     assert_eq!(load("", &variables, &Flags::default()).unwrap().limits.streams, 7);
 }

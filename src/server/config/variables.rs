@@ -13,7 +13,7 @@ enum Kind {
 }
 
 /// Every variable, the key it sets, and what its text is.
-const KNOWN: [(&str, &str, Kind); 55] = [
+const KNOWN: [(&str, &str, Kind); 57] = [
     ("BERTH_LISTEN", "listen", Kind::Text),
     ("BERTH_DATA", "data", Kind::Text),
     ("BERTH_PUBLIC_URL", "public_url", Kind::Text),
@@ -58,6 +58,8 @@ const KNOWN: [(&str, &str, Kind); 55] = [
     ("BERTH_NOTIFICATIONS", "notifications", Kind::Value),
     ("BERTH_METRICS_TOKEN", "metrics.token", Kind::Text),
     ("BERTH_METRICS_LISTEN", "metrics.listen", Kind::Text),
+    ("BERTH_METRICS_JOBS", "metrics.jobs", Kind::Value),
+    ("BERTH_METRICS_TASKS", "metrics.tasks", Kind::Value),
     ("BERTH_LIMITS", "limits", Kind::Value),
     ("BERTH_LOG_FILTER", "log.filter", Kind::Text),
     ("BERTH_LOG_FORMAT", "log.format", Kind::Text),

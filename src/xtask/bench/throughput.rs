@@ -89,19 +89,31 @@ fn beside_others(binary: &Path) -> Result<f64> {
 }
 
 fn rate_of(berth: &Berth, jobs: u32) -> Result<f64> {
+    rate_of_named(berth, "job", jobs)
+}
+
+/// Jobs a second, of so many whose names begin so.
+pub(super) fn rate_of_named(berth: &Berth, prefix: &str, jobs: u32) -> Result<f64> {
     let begun = Instant::now();
-    run_jobs(berth, jobs)?;
+    run_named(berth, prefix, jobs)?;
     Ok(f64::from(jobs) / begun.elapsed().as_secs_f64())
 }
 
 /// Submits so many jobs and waits until all have succeeded.
 pub(super) fn run_jobs(berth: &Berth, jobs: u32) -> Result<()> {
-    submit_all(berth, jobs, "true")?;
+    run_named(berth, "job", jobs)
+}
+
+fn run_named(berth: &Berth, prefix: &str, jobs: u32) -> Result<()> {
+    let before = berth.count("SUCCEEDED")?;
+    submit_each(berth, jobs, |number| {
+        small_job(&format!("{prefix}-{number}"), "any:latest", "true")
+    })?;
     let mut seen = 0;
     let mut patience = Instant::now();
     while seen < u64::from(jobs) {
         thread::sleep(Duration::from_millis(50));
-        let succeeded = berth.count("SUCCEEDED")?;
+        let succeeded = berth.count("SUCCEEDED")?.saturating_sub(before);
         if succeeded > seen {
             (seen, patience) = (succeeded, Instant::now());
         }

@@ -44,6 +44,9 @@ pub(super) async fn run(shared: &Shared, shutdown: &CancellationToken) {
 }
 
 async fn look(shared: &Shared, at: Timestamp) -> Result<(), Failed> {
+    if shared.rules.unmeasured {
+        return Ok(());
+    }
     let holders = shared.scheduler.ask(|queue| holders(queue)).await?;
     let kept = database::kept_jobs::of_jobs(shared.database.read(), &shared.idle.long(at)).await?;
     let peaks = shared.measured.take_peaks();

@@ -82,6 +82,24 @@ async fn what_tasks_use_is_measured_and_stays_with_their_job() {
     control.shutdown().await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn where_nothing_is_to_be_measured_nothing_is() {
+    let house = House::new(1);
+    let mut options = house.options(house.database().await);
+    let measured_every = MeasuredEvery(Duration::from_millis(50));
+    options.rules = Rules { measured_every, unmeasured: true, ..options.rules };
+    let control = control::start(options).await.unwrap();
+    submit(&control.backend, job("unseen", 1, 1, "sleep 1", "")).await;
+    until_state(&control.backend, "unseen", State::Succeeded).await;
+    control.shutdown().await;
+    drop(control);
+    let control = start(&house, None).await;
+    let seen = of_job(&control, "unseen").await;
+    let [task] = seen.tasks.as_slice() else { panic!("{seen:?}") };
+    assert!(task.series.is_empty() && task.gpus.is_empty(), "{task:?}");
+    control.shutdown().await;
+}
+
 /// Its first GPU, and what that did at first.
 fn load(seen: &JobMetrics) -> Option<(u32, f32)> {
     let gpu = seen.tasks.first()?.gpus.first()?;

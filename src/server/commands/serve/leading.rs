@@ -66,6 +66,7 @@ impl Leading {
             ways,
             limits: config.limits,
             metrics_token: config.metrics.token.clone(),
+            metrics_of_jobs: config.metrics.jobs,
             shutdown: over.clone(),
         };
         let probe = Arc::new(OfControl::new(Arc::clone(&control)));
