@@ -26,6 +26,7 @@ pub use error::Error;
 pub use known::engine_calls::CallTimes;
 pub use known::gpus::GpuOptions;
 pub use known::half_life::{HalfLife, NoHalfLife};
+pub use known::metrics::past::Past;
 pub use known::own_failures::OwnFailureCounts;
 pub use known::passes::PassTimes;
 pub use known::portal::Portal;

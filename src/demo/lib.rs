@@ -10,6 +10,7 @@ mod desk;
 mod job;
 mod life;
 mod log;
+mod measured;
 mod past;
 mod present;
 mod revive;

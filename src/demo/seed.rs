@@ -6,7 +6,7 @@ use rand::rngs::StdRng;
 use storage::Storage;
 
 use crate::job::Reader;
-use crate::{Error, beside, cast, desk, past, present};
+use crate::{Error, beside, cast, desk, measured, past, present};
 
 /// The fact that a database was seeded.
 const SEEDED: &str = "demo";
@@ -63,8 +63,9 @@ pub async fn seed(database: &Database, storage: &Storage, now: Timestamp) -> Res
     desk::write(&transaction, &mut present).await?;
     beside::saved(&transaction, &past).await?;
     beside::audited(&transaction, now, &past).await?;
-    // Logs of jobs that are not stored after all would be nobody's, jobs without logs are common.
+    // Files of jobs that are not stored after all would be nobody's, jobs without them are common.
     beside::logs(storage, &past).await?;
+    measured::write(storage, (&past, &present), now).await?;
     database::settings::set_once(&transaction, SEEDED, "seeded").await?;
     transaction.commit().await?;
     Ok(())
@@ -74,6 +75,7 @@ pub async fn seed(database: &Database, storage: &Storage, now: Timestamp) -> Res
 mod tests {
     use std::collections::BTreeSet;
 
+    use engine::simulated::load;
     use protocol::exit::Cause;
     use protocol::state::State;
 
@@ -116,6 +118,32 @@ mod tests {
         };
         assert!(jobs.iter().any(|job| limit(&job)));
         assert_eq!(jobs.iter().filter(|job| job.held.is_some()).count(), 4);
+    }
+
+    #[tokio::test]
+    async fn what_runs_was_measured_and_some_of_it_could_do_with_less() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = seeded(&folder).await;
+        let storage = Storage::open(&format!("{}/storage", folder.path().display())).unwrap();
+        let tasks = database::tasks::active(database.read()).await.unwrap();
+        let running: Vec<_> = tasks.iter().filter(|task| task.state == State::Running).collect();
+        assert!(running.len() > 44, "{}", running.len());
+        for task in &running {
+            let kept = storage.kept_metrics(&task.key).await.unwrap();
+            let bytes = kept.map_or(0, |kept| kept.len());
+            assert!((1_000..=64_000).contains(&bytes), "{:?}: {bytes} bytes", task.key);
+        }
+        let idle = |task: &database::tasks::Task| {
+            let loads = task.placement.gpus.iter();
+            let loads = loads.map(|gpu| load::of_gpu(*gpu, task.key.job, 0).load);
+            loads.filter(|load| *load == Some(0.0)).count()
+        };
+        assert!(running.iter().any(|task| idle(task) == task.placement.gpus.len()));
+        assert!(running.iter().any(|task| (1..task.placement.gpus.len()).contains(&idle(task))));
+        for (node, is_there) in [("sim-a100-01", true), (cast::CUT_OFF, false)] {
+            let kept = storage.kept_node_metrics(&cast::node(node)).await.unwrap();
+            assert_eq!(kept.is_some(), is_there, "{node}");
+        }
     }
 
     #[test]

@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Mutex;
 
-use api::metrics::Lately;
+use api::metrics::{Lately, Metric};
 use protocol::ids::{JobId, NodeName};
 use protocol::time::Timestamp;
 
+use crate::known::metrics::{Axis, History};
 use crate::lock::lock;
 
 /// A span, in milliseconds.
@@ -65,6 +66,19 @@ impl<K: Clone + Eq + Hash> Loads<K> {
         let span = held.all.entry(key.clone()).or_default().span(number);
         span.sum += loads.iter().map(|load| load.clamp(0.0, 100.0)).sum::<f32>();
         span.count += loads.len() as u32;
+    }
+
+    /// Notes what its GPUs did before the server was away.
+    pub(crate) fn remember(&self, key: &K, kept: &History, now: Timestamp) {
+        let from = (now.0.div_euclid(SPAN) - SPANS + 1) * SPAN;
+        let axis = Axis { from, step: SPAN, points: Lately::SPANS };
+        for gpu in 0..kept.gpus().len() {
+            let column = Metric::OF_TASK.len() + gpu * Metric::OF_GPU.len();
+            for (load, span) in kept.on(axis, column).into_iter().zip(0..) {
+                let at = Timestamp(from + span * SPAN);
+                self.note(key, at, load.as_slice());
+            }
+        }
     }
 
     /// What was noted in the last spans.
@@ -129,6 +143,21 @@ mod tests {
         assert!(told(&loads, 14).is_empty(), "nothing of it is told any more");
         loads.note(&JobId(1), at(12), &[50.0]);
         assert_eq!(told(&loads, 12).last(), Some(&Some(50)), "it took the place of the first");
+    }
+
+    #[test]
+    fn what_was_measured_before_is_told_as_well() {
+        let mut kept = History::new(at(0).0, vec![0, 1]);
+        for (spans, loads) in [(0, [100.0, 50.0]), (20, [30.0, 10.0]), (22, [8.0, 0.0])] {
+            let [one, other] = loads.map(|load| [&[Some(load)][..], &[None; 6]].concat());
+            kept.push(at(spans).0, &[&[None; 6][..], &one, &other].concat());
+        }
+        let loads = Loads::default();
+        loads.remember(&JobId(1), &kept, at(22));
+        loads.note(&JobId(1), at(22), &[100.0]);
+        let told = told(&loads, 22);
+        assert_eq!(told[told.len() - 3..], [Some(20), None, Some(36)]);
+        assert_eq!(told[0], None, "that was more than an hour ago");
     }
 
     #[test]

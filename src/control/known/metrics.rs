@@ -5,6 +5,8 @@ mod fresh;
 mod history;
 mod idle;
 mod level;
+pub(crate) mod past;
+mod row;
 mod short;
 
 use std::collections::HashMap;
@@ -18,13 +20,18 @@ use protocol::ids::{JobId, TaskKey};
 use protocol::time::Timestamp;
 
 pub(crate) use history::{Axis, FINEST, History, MOST_GPUS};
+pub(crate) use row::{Use, together};
 
 use crate::lock::lock;
 use fresh::Fresh;
 use idle::Idle;
+use row::{of_node, of_task};
 
 /// What is measured is kept so often while its task runs, in milliseconds.
 const KEPT_EVERY: i64 = 300_000;
+
+/// Points at which it is looked what GPUs did before the server was away.
+const POINTS: usize = 300;
 
 /// What running tasks use, or nodes with all that runs there, since it was kept last.
 #[derive(Debug)]
@@ -51,9 +58,6 @@ pub(crate) struct Peak {
     /// The busiest, in percent.
     pub(crate) load: f32,
 }
-
-/// What containers use, in the order of [`Metric::OF_TASK`].
-pub(crate) type Use = [Option<f32>; Metric::OF_TASK.len()];
 
 /// What was measured and is not in its file yet.
 #[derive(Debug, Clone)]
@@ -85,10 +89,7 @@ impl Held {
             let load = of_index(index).and_then(|sample| sample.load);
             *peak = load.map(|load| peak.map_or(load, |peak| peak.max(load))).or(*peak);
         }
-        let nothing = [None; Metric::OF_GPU.len()];
-        let of_gpus = self.part.gpus.iter();
-        let of_gpus = of_gpus.flat_map(|index| of_index(index).map_or(nothing, of_gpu));
-        self.part.fresh.push(at.0, uses.into_iter().chain(of_gpus));
+        self.part.fresh.push(at.0, of_node(uses, &self.part.gpus, gpus));
     }
 }
 
@@ -189,6 +190,18 @@ impl Measured {
         gpus.iter().filter(its).filter_map(|gpu| gpu.load).collect()
     }
 
+    /// Of a task that was measured before the server was away: since when its GPUs have done nothing.
+    pub(crate) fn remember(&self, key: &TaskKey, kept: &History, now: Timestamp) {
+        let mut all = lock(&self.0);
+        let held = all.get_mut(key).filter(|held| held.part.gpus == kept.gpus());
+        let Some(held) = held else { return };
+        let axis = Axis::new(kept.since(), now.0, POINTS);
+        for (at, idle) in held.idle.iter_mut().enumerate() {
+            let column = Metric::OF_TASK.len() + at * Metric::OF_GPU.len();
+            *idle = Idle::again(&kept.on(axis, column), (axis, kept.since()), now);
+        }
+    }
+
     /// The GPUs of a task that have done nothing for long, and since when.
     pub(crate) fn idle(&self, key: &TaskKey, now: Timestamp) -> Vec<IdleGpu> {
         let all = lock(&self.0);
@@ -224,42 +237,6 @@ fn turn(key: &impl Hash) -> i64 {
     let mut hasher = DefaultHasher::new();
     key.hash(&mut hasher);
     (hasher.finish() % (KEPT_EVERY / FINEST) as u64) as i64
-}
-
-/// What several use together.
-pub(crate) fn together(all: &[Use]) -> Use {
-    let mut sum: Use = [None; Metric::OF_TASK.len()];
-    for uses in all {
-        for (sum, value) in sum.iter_mut().zip(uses) {
-            *sum = value.map_or(*sum, |value| Some(sum.unwrap_or(0.0) + value));
-        }
-    }
-    sum
-}
-
-/// In the order of [`Metric::OF_TASK`]. What is counted says how much it was in a second once it was
-/// read twice.
-fn of_task(stats: &Stats, at: Timestamp, last: Option<(Timestamp, Stats)>) -> Use {
-    let rate = |count: fn(&Stats) -> u64| {
-        let (then, before) = last?;
-        let span = at.since(then);
-        let more = count(stats).checked_sub(count(&before))?;
-        (span > 0).then(|| (more as f64 * 1000.0 / span as f64) as f32)
-    };
-    [
-        Some(stats.cpus as f32),
-        Some(stats.memory_bytes as f32),
-        rate(|stats| stats.network_in),
-        rate(|stats| stats.network_out),
-        rate(|stats| stats.disk_read),
-        rate(|stats| stats.disk_written),
-    ]
-}
-
-/// In the order of [`Metric::OF_GPU`].
-fn of_gpu(sample: &GpuSample) -> [Option<f32>; Metric::OF_GPU.len()] {
-    let GpuSample { load, memory, power, temperature, clock, ecc_errors, xid, .. } = *sample;
-    [load, memory, power, temperature, clock, ecc_errors, xid]
 }
 
 #[cfg(test)]
@@ -349,6 +326,27 @@ mod tests {
         assert_eq!(measured.idle(&KEY, long), [IdleGpu { gpu: 5, since: at(0) }]);
         assert_eq!(measured.idle_to_tell(&KEY, long), [5]);
         assert_eq!(measured.idle_to_tell(&KEY, long), [0; 0]);
+    }
+
+    #[test]
+    fn gpus_that_were_idle_before_the_server_was_away_still_are_and_that_is_not_told_again() {
+        let (mut kept, steps) = (History::new(START, vec![4, 5]), idle::AFTER / FINEST);
+        let load = |load: f32| [&[None; 6][..], &[Some(load)], &[None; 6], &[Some(0.0)]].concat();
+        for step in 0..=steps {
+            let busy = if step == 1 { 80.0 } else { 0.0 };
+            kept.push(START + step * FINEST, &load(busy));
+        }
+        let measured = begun(vec![4, 5]);
+        let long = Timestamp(at(0).0 + idle::AFTER);
+        measured.remember(&KEY, &kept, long);
+        assert_eq!(measured.idle(&KEY, long), [IdleGpu { gpu: 5, since: at(0) }]);
+        assert_eq!(measured.idle_to_tell(&KEY, long), [0; 0]);
+        let later = long.plus_millis(2 * FINEST);
+        assert_eq!(measured.idle(&KEY, later)[0], IdleGpu { gpu: 4, since: at(20) });
+        assert_eq!(measured.idle_to_tell(&KEY, later), [4], "of that nobody was told");
+        measured.begin(KEY, START, vec![4, 5], later);
+        measured.remember(&KEY, &kept, long.plus_millis(idle::AFTER + 2 * FINEST));
+        assert_eq!(measured.idle(&KEY, Timestamp(i64::MAX)), [], "it was away for too long");
     }
 
     #[test]

@@ -1,6 +1,7 @@
+//! What simulated tasks use, which follows from their job and from how long they have run.
+
 use protocol::ids::JobId;
 
-use super::container::Kept;
 use crate::Stats;
 use crate::exporter::GpuSample;
 
@@ -8,22 +9,35 @@ use crate::exporter::GpuSample;
 const ROUND: f64 = 120.0;
 /// Of so many jobs one leaves its GPUs alone.
 const IDLE: i64 = 11;
+/// Of so many one is written for one GPU of two.
+const HALF: i64 = 13;
+/// Of so many one needs little of the cores and of the memory that it asked for: one part in so many.
+const MODEST: i64 = 17;
+const LITTLE: f64 = 10.0;
 /// Bytes in a second.
 const RECEIVED: f64 = 6_000_000.0;
 const SENT: f64 = 900_000.0;
 const READ: f64 = 45_000_000.0;
 const WRITTEN: f64 = 3_000_000.0;
 
-/// What a container uses that has run for so many milliseconds: its load swings, its memory fills in
-/// its first minutes, and what it has sent and written only grows.
-pub(super) fn of(kept: &Kept, ran_ms: i64) -> Stats {
+/// Whether a job is the last one of so many.
+fn is_last(job: JobId, of: i64) -> bool {
+    job.0.rem_euclid(of) == of - 1
+}
+
+/// What the container of a job's task uses that asked for so many cores and MiB and has run for so many
+/// milliseconds: its load swings, its memory fills in its first minutes, and what it has sent and written only
+/// grows.
+#[must_use]
+pub fn of_task(job: JobId, (cpus, memory_mb): (u32, u64), ran_ms: i64) -> Stats {
     let ran = ran_ms.max(0) as f64 / 1000.0;
     let swing = (ran / ROUND * std::f64::consts::TAU).sin();
     let filled = 1.0 - (-(ran + 30.0) / 120.0).exp();
-    let memory = (kept.memory_mb << 20) as f64;
+    let memory = (memory_mb << 20) as f64;
+    let needs = if is_last(job, MODEST) { 1.0 / LITTLE } else { 1.0 };
     Stats {
-        cpus: f64::from(kept.cpus) * (0.7 + 0.2 * swing),
-        memory_bytes: (memory * 0.6 * filled) as u64,
+        cpus: f64::from(cpus) * (0.7 + 0.2 * swing) * needs,
+        memory_bytes: (memory * 0.6 * filled * needs) as u64,
         network_in: (ran * RECEIVED) as u64,
         network_out: (ran * SENT) as u64,
         disk_read: (ran * READ) as u64,
@@ -35,10 +49,11 @@ pub(super) fn of(kept: &Kept, ran_ms: i64) -> Stats {
 pub(super) const MEMORY_MB: u64 = 81_920;
 
 /// What a GPU does whose task has run for so many milliseconds: its load swings with the task's.
-pub(super) fn of_gpu(index: u32, job: JobId, ran_ms: i64) -> GpuSample {
+#[must_use]
+pub fn of_gpu(index: u32, job: JobId, ran_ms: i64) -> GpuSample {
     let ran = ran_ms.max(0) as f64 / 1000.0;
     let swing = (ran / ROUND * std::f64::consts::TAU + f64::from(index)).sin();
-    let idle = job.0.rem_euclid(IDLE) == IDLE - 1;
+    let idle = is_last(job, IDLE) || is_last(job, HALF) && index % 2 == 1;
     let (load, filled) = if idle { (0.0, 0.01) } else { (85.0 + 12.0 * swing, 0.74) };
     let memory = (MEMORY_MB << 20) as f64;
     GpuSample {
@@ -68,6 +83,16 @@ mod tests {
             assert!((70.0..100.0).contains(&load), "{load}");
             assert!(sample.memory < sample.all_memory);
             assert_eq!(of_gpu(3, JobId(21), ran).load, Some(0.0));
+            let half = [0, 1, 2].map(|index| of_gpu(index, JobId(12), ran).load == Some(0.0));
+            assert_eq!(half, [false, true, false]);
         }
+    }
+
+    #[test]
+    fn some_need_little_of_what_they_asked_for() {
+        let uses = |job| of_task(JobId(job), (8, 65_536), 3_600_000);
+        let (usual, modest) = (uses(5), uses(16));
+        assert!(usual.cpus > 4.0 && modest.cpus < 1.0, "{usual:?} {modest:?}");
+        assert!(modest.memory_bytes * 9 < usual.memory_bytes, "{usual:?} {modest:?}");
     }
 }

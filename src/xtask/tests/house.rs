@@ -33,7 +33,7 @@ const ROOMS: [(&str, &[&str]); 15] = [
             "post",
         ],
     ),
-    ("demo", &["protocol", "api", "database", "engine", "storage"]),
+    ("demo", &["protocol", "api", "database", "engine", "storage", "control"]),
     (
         "server",
         &[

@@ -2,6 +2,8 @@
 
 use protocol::time::Timestamp;
 
+use super::history::Axis;
+
 /// A GPU does nothing when it is busy for less than so many percent.
 const LEAST: f32 = 1.0;
 /// That is told when it has lasted for so many milliseconds: work reads its data first, and stops to think.
@@ -16,6 +18,22 @@ pub(super) struct Idle {
 }
 
 impl Idle {
+    /// As its loads on an axis say that were kept before the server was away, the first one of them since so
+    /// long; nothing, if the last one is older than what is told.
+    pub(super) fn again(loads: &[Option<f32>], (axis, first): (Axis, i64), now: Timestamp) -> Self {
+        let at = |point: usize| axis.from + point as i64 * axis.step;
+        let newest = loads.iter().rposition(Option::is_some).map(|newest| at(newest + 1));
+        let Some(last) = newest.filter(|last| now.0 - last <= AFTER) else {
+            return Self::default();
+        };
+        let busy = loads.iter().rposition(|load| load.is_some_and(|load| load >= LEAST));
+        let begun = busy.map_or(0, |busy| busy + 1);
+        let idle = loads.iter().skip(begun).position(Option::is_some);
+        let since = idle.map(|idle| Timestamp(at(begun + idle).max(first)));
+        let told = since.is_some_and(|since| last - since.0 >= AFTER);
+        Self { since, told }
+    }
+
     /// Notes how busy it was, if that was measured.
     pub(super) fn note(&mut self, load: Option<f32>, at: Timestamp) {
         match load {

@@ -37,6 +37,14 @@ pub(super) struct Node {
     pub(super) asked: bool,
 }
 
+/// What a task begins to be measured with.
+struct Begun {
+    since: i64,
+    gpus: Vec<u32>,
+    /// What was kept of it before the server was away.
+    kept: Option<History>,
+}
+
 impl Node {
     /// Measures what runs, and gives the node's name back.
     pub(super) async fn measure(self, shared: &Shared) -> NodeName {
@@ -57,8 +65,12 @@ impl Node {
             let at = now();
             if !shared.measured.holds(key) {
                 let begun = self.begun(shared, key, (*started_at, at), measured).await;
-                let Some((since, of_task)) = begun else { continue };
-                shared.measured.begin(*key, since, of_task, at);
+                let Some(Begun { since, gpus, kept }) = begun else { continue };
+                shared.measured.begin(*key, since, gpus, at);
+                if let Some(kept) = kept {
+                    shared.measured.remember(key, &kept, at);
+                    shared.lately.of_jobs.remember(&key.job, &kept, at);
+                }
             }
             uses.extend(shared.measured.note(key, at, &stats, &gpus));
             shared.lately.of_jobs.note(&key.job, at, &shared.measured.loads(key, &gpus));
@@ -86,8 +98,11 @@ impl Node {
             };
             // With other GPUs than before it begins anew.
             let kept = kept.filter(|kept| kept.gpus() == gpus);
-            let since = kept.map_or(at.0, |kept| kept.since());
+            let since = kept.as_ref().map_or(at.0, History::since);
             shared.measured_nodes.begin(self.name.clone(), since, gpus, at);
+            if let Some(kept) = kept {
+                shared.lately.of_nodes.remember(&self.name, &kept, at);
+            }
         }
         let uses = match self.running.is_empty() {
             true => [Some(0.0); Metric::OF_TASK.len()],
@@ -124,12 +139,14 @@ impl Node {
         key: &TaskKey,
         (started_at, at): (Timestamp, Timestamp),
         measured: bool,
-    ) -> Option<(i64, Vec<u32>)> {
+    ) -> Option<Begun> {
+        let anew = |gpus| Begun { since: at.0, gpus, kept: None };
         if at.since(started_at) > BEFORE {
             match shared.storage.kept_metrics(key).await {
                 Ok(Some(kept)) => {
                     if let Some(history) = History::from_bytes(&kept) {
-                        return Some((history.since(), history.gpus().to_vec()));
+                        let (since, gpus) = (history.since(), history.gpus().to_vec());
+                        return Some(Begun { since, gpus, kept: Some(history) });
                     }
                     tracing::warn!(?key, "what was measured before is damaged; it begins anew");
                 }
@@ -141,9 +158,9 @@ impl Node {
             }
         }
         if !measured {
-            return Some((at.0, Vec::new()));
+            return Some(anew(Vec::new()));
         }
         let task = database::tasks::get(shared.database.read(), key).await.ok()?;
-        Some((at.0, task.map_or_else(Vec::new, |task| task.placement.gpus)))
+        Some(anew(task.map_or_else(Vec::new, |task| task.placement.gpus)))
     }
 }
