@@ -11,6 +11,7 @@ mod dockerd;
 mod endpoints;
 mod filling;
 mod image;
+mod machine;
 mod nvidia;
 mod podman;
 mod simulated;

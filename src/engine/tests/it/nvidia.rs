@@ -1,9 +1,4 @@
-//! A machine with GPUs of NVIDIA's, as far as its engine can tell: the hook that puts the vendor's program into
-//! containers is one of ours, and puts a recorded one into them.
-
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+//! GPUs of NVIDIA's are found, measured and given to tasks.
 
 use engine::{GpuDevice, LogRequest};
 use protocol::cluster::GpuRuntime;
@@ -13,64 +8,7 @@ use crate::contract::World;
 use crate::docker::world;
 use crate::dockerd::Dockerd;
 use crate::image;
-
-/// What the engine runs before a container with GPUs begins: it is told on its standard input where the
-/// container's description lies, and in that are its files and the GPUs that it is to see.
-const HOOK: &str = r#"#!/bin/sh
-here=$(dirname "$0")
-config=$(sed -n 's/.*"bundle":"\([^"]*\)".*/\1/p')/config.json
-root=$(sed -n 's/.*"root":{"path":"\([^"]*\)".*/\1/p' "$config")
-seen=$(sed -n 's/.*"NVIDIA_VISIBLE_DEVICES=\([^"]*\)".*/\1/p' "$config")
-while read -r index uuid load; do
-  case ",$seen," in
-  ,all, | *",$uuid,"*) echo "$index $uuid $load" ;;
-  esac
-done <"$here/gpus" >"$root/gpus"
-cp -p "$here/recorded" "$root/bin/nvidia-smi"
-"#;
-
-/// What a container has as `nvidia-smi`: it answers for the GPUs that the container sees.
-const RECORDED: &str = r#"#!/bin/sh
-while read -r index uuid load; do
-  case "$*" in
-  -L) echo "GPU $index: NVIDIA A100-SXM4-80GB (UUID: $uuid)" ;;
-  *driver_version*) echo "$index, $uuid, 81920, 535.104.05, NVIDIA A100-SXM4-80GB" ;;
-  *utilization*) echo "$index, $uuid, $load, 1024, 81920, 100.00, 40, 1410" ;;
-  *ecc.errors*) echo "$index, 0" ;;
-  *throttle*) echo "$index, 0x0000000000000000" ;;
-  *mig.mode*) echo "$index, Disabled" ;;
-  esac
-done </gpus
-"#;
-
-/// A folder with the hook and what it puts into containers.
-struct Machine(tempfile::TempDir);
-
-impl Machine {
-    fn new(gpus: &[(&str, u32)]) -> Self {
-        let machine = Self(tempfile::tempdir().unwrap());
-        program(&machine.path().join("nvidia-container-runtime-hook"), HOOK);
-        program(&machine.path().join("recorded"), RECORDED);
-        machine.set(gpus);
-        machine
-    }
-
-    fn path(&self) -> PathBuf {
-        self.0.path().to_owned()
-    }
-
-    /// UUIDs, and how busy each is.
-    fn set(&self, gpus: &[(&str, u32)]) {
-        let lines = gpus.iter().enumerate();
-        let lines = lines.map(|(index, (uuid, load))| format!("{index} {uuid} {load}\n"));
-        fs::write(self.path().join("gpus"), lines.collect::<String>()).unwrap();
-    }
-}
-
-fn program(path: &Path, text: &str) {
-    fs::write(path, text).unwrap();
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
-}
+use crate::machine::Machine;
 
 fn uuids(reading: &Reading) -> Vec<(u32, &str)> {
     let gpus = reading.gpus.iter();

@@ -5,6 +5,8 @@
 mod dockerd;
 #[path = "../../../engine/tests/it/image.rs"]
 mod image;
+#[path = "../../../engine/tests/it/machine.rs"]
+mod machine;
 
 mod apart;
 mod berth;
@@ -13,6 +15,7 @@ mod crash;
 mod doctor;
 mod environment;
 mod foreign;
+mod gpus;
 mod images;
 mod lead;
 mod moves;
