@@ -113,7 +113,8 @@ impl VirtualClusters for Ops {
         check(&settings, self.0.cluster().virtual_clusters.clone())?;
         let promises = self.promises(actor, Some(settings.clone())).await?;
         let cluster = self.0.cluster();
-        let change = Change::Share(scheduler_cluster(&settings, &cluster.members));
+        let share = Box::new(scheduler_cluster(&settings, &cluster.members));
+        let change = Change::Share(share);
         let overpromised = promises.into_iter().filter(Promise::is_too_much).collect();
         Ok(Effect { overpromised, ..effects::of(&self.0, change).await? })
     }

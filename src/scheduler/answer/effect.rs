@@ -20,7 +20,7 @@ pub enum Change {
     /// A node goes.
     Removed(NodeName),
     /// A virtual cluster's share becomes this.
-    Share(VirtualCluster),
+    Share(Box<VirtualCluster>),
     /// A job's priority.
     Priority(JobId, Priority),
     /// Jobs are moved in the queue: what each one's `moved_ms` becomes.
@@ -66,7 +66,7 @@ impl Snapshot {
             Change::Share(cluster) => {
                 match changed.virtual_clusters.iter_mut().find(|old| old.name == cluster.name) {
                     Some(old) => old.clone_from(cluster),
-                    None => changed.virtual_clusters.push(cluster.clone()),
+                    None => changed.virtual_clusters.push(VirtualCluster::clone(cluster)),
                 }
             }
             Change::Priority(job, priority) => changed.of(*job, |job| job.priority = *priority),

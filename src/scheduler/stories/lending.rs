@@ -353,7 +353,7 @@ fn a_change_is_shown_before_it_is_made() {
     let mut smaller = story.snapshot.virtual_clusters[0].clone();
     smaller.share.gpus.clear();
     smaller.share.gpus.insert(gpu_type("A100"), 0);
-    let effect = story.snapshot.effect_of(&Change::Share(smaller), NOW);
+    let effect = story.snapshot.effect_of(&Change::Share(Box::new(smaller)), NOW);
     assert_eq!(effect.loses_guarantee, [JobId(9)]);
 }
 
