@@ -30,7 +30,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use self::figures::{Course, Measured, median};
+use self::figures::{Course, Measured};
 use crate::release;
 use crate::workspace::Workspace;
 

@@ -9,7 +9,8 @@ use anyhow::{Context, Result, bail};
 use serde_json::json;
 
 use super::berth::{Berth, small_job};
-use super::{Measured, median, throughput};
+use super::figures::{Measured, median};
+use super::throughput;
 
 /// Jobs that wait.
 const WAITING: u32 = 100_000;

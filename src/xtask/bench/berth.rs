@@ -168,6 +168,16 @@ impl Berth {
         Ok(kilobytes.parse::<f64>()? / 1024.0)
     }
 
+    /// What the server has used of processors, in seconds.
+    pub(super) fn processor_seconds(&self) -> Result<f64> {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.process_id()))?;
+        // The name before it may have spaces and brackets.
+        let (_, rest) = stat.rsplit_once(')').context("the kernel tells no times")?;
+        let ticks = rest.split_whitespace().skip(11).take(2).map(str::parse::<f64>);
+        // Linux counts hundredths of a second here.
+        Ok(ticks.sum::<Result<f64, _>>()? / 100.0)
+    }
+
     /// A path of the server as an address.
     pub(super) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)

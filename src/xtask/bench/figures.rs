@@ -45,13 +45,28 @@ pub(super) fn median(mut values: Vec<f64>) -> f64 {
     }
 }
 
+/// The value below which so many of a hundred are.
+pub(super) fn part(values: &mut [f64], percent: usize) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let at = values.len() * percent / 100;
+    values.get(at).or(values.last()).copied().unwrap_or(f64::NAN)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::median;
+    use super::*;
 
     #[test]
     fn the_median_is_in_the_middle() {
         assert!((median(vec![9.0, 1.0, 2.0]) - 2.0).abs() < f64::EPSILON);
         assert!((median(vec![4.0, 1.0, 2.0, 9.0]) - 3.0).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn parts_of_a_hundred_are_counted_from_the_smallest() {
+        let mut values: Vec<f64> = (1..=200).rev().map(f64::from).collect();
+        for (percent, value) in [(0, 1.0), (50, 101.0), (99, 199.0), (100, 200.0)] {
+            assert!((part(&mut values, percent) - value).abs() < f64::EPSILON, "{percent}");
+        }
     }
 }

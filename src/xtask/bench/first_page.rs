@@ -7,7 +7,8 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 use super::berth::Berth;
-use super::{Measured, throughput};
+use super::figures::Measured;
+use super::throughput;
 
 /// What marks the list of the parts that are loaded later.
 const LATER: &str = "id=\"assets\"";

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
 
-use super::Measured;
 use super::berth::{Berth, small_job};
+use super::figures::{Measured, part};
 use super::first_page::sign_in;
-use super::nodes::{self, part, processor_seconds};
+use super::nodes;
 use super::throughput::submit_each;
 
 const NODES: u32 = 10_000;
@@ -38,9 +38,9 @@ pub(super) fn measure(binary: &Path) -> Result<Vec<Measured>> {
     submit_each(&berth, WAITING, |number| whole_node(&format!("waits-{number}")))?;
     thread::sleep(SETTLING);
     let waiting = berth.memory("VmRSS")?;
-    let (idle, before) = (Instant::now(), processor_seconds(&berth)?);
+    let (idle, before) = (Instant::now(), berth.processor_seconds()?);
     thread::sleep(IDLE);
-    let used = (processor_seconds(&berth)? - before) * 100.0 / idle.elapsed().as_secs_f64();
+    let used = (berth.processor_seconds()? - before) * 100.0 / idle.elapsed().as_secs_f64();
     let mut submitted = nodes::submissions(&berth)?;
     let job = nodes::late(&berth, "/api/v2/jobs/admin~runs-0")?;
     let list = nodes::late(&berth, "/api/v2/jobs?limit=20")?;

@@ -10,7 +10,8 @@ use clap::Args;
 use serde_json::Value;
 
 use super::berth::Berth;
-use super::{Course, throughput};
+use super::figures::Course;
+use super::throughput;
 use crate::packages;
 use crate::process::{self, output};
 use crate::progress::{note, step};

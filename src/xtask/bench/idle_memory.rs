@@ -7,7 +7,8 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::berth::Berth;
-use super::{Measured, throughput};
+use super::figures::Measured;
+use super::throughput;
 
 /// What is left of the start has been given back by then.
 const SETTLING: Duration = Duration::from_secs(10);

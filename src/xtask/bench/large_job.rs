@@ -10,8 +10,8 @@ use anyhow::{Context, Result, bail};
 use serde_json::json;
 
 use super::berth::Berth;
-use super::nodes::part;
-use super::{Measured, throughput};
+use super::figures::{Measured, part};
+use super::throughput;
 
 const NODES: u32 = 1_000;
 const TASKS: u32 = 5_000;

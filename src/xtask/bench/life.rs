@@ -20,8 +20,8 @@ use clap::Args;
 
 use self::sample::{LEAST, Sample};
 use self::town::Town;
-use super::Course;
 use super::berth::Berth;
+use super::figures::Course;
 use super::random::Random;
 use crate::process::output;
 use crate::progress::note;

@@ -8,7 +8,8 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 
 use super::berth::Berth;
-use super::{Measured, median, throughput};
+use super::figures::{Measured, median};
+use super::throughput;
 use crate::process::output;
 
 /// Jobs that run before there are a million of them.

@@ -9,7 +9,8 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use super::berth::{Berth, small_job};
-use super::{Measured, submit_to_start};
+use super::figures::Measured;
+use super::submit_to_start;
 use crate::base_image::IMAGE;
 use crate::docker::PrivateEngine;
 use crate::progress::note;

@@ -10,9 +10,9 @@ use anyhow::{Result, bail};
 use serde_json::json;
 
 use super::berth::Berth;
-use super::nodes::{nodes, processor_seconds};
+use super::figures::{Measured, median};
+use super::nodes::nodes;
 use super::throughput::rate_of_named;
-use super::{Measured, median};
 
 const NODES: u32 = 1_000;
 /// Jobs, and tasks of each: together one for each GPU.
@@ -54,9 +54,9 @@ pub(super) fn measure(binary: &Path) -> Result<Vec<Measured>> {
 fn cost(binary: &Path, settings: &str) -> Result<Cost> {
     let berth = Berth::start(binary, settings)?;
     hold_all(&berth)?;
-    let (looked, before) = (Instant::now(), processor_seconds(&berth)?);
+    let (looked, before) = (Instant::now(), berth.processor_seconds()?);
     thread::sleep(LOOKED_AT);
-    let used = processor_seconds(&berth)? - before;
+    let used = berth.processor_seconds()? - before;
     let cpu = used * 100.0 / looked.elapsed().as_secs_f64();
     let memory = berth.memory("VmRSS")?;
     let rates = (0..TIMES).map(|time| rate_of_named(&berth, &format!("short-{time}"), BESIDE));

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 
 use super::berth::{Berth, small_job};
-use super::nodes::part;
-use super::{Measured, list, throughput};
+use super::figures::{Measured, part};
+use super::{list, throughput};
 use crate::process::output;
 use crate::progress::note;
 

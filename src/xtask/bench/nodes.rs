@@ -2,7 +2,6 @@
 //! come at a steady rate, with people who look at the nodes, and with nodes that are drained.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -13,6 +12,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use super::berth::{Berth, small_job};
+use super::figures::part;
 use super::first_page::{fetch, sign_in};
 
 /// Nodes of each measurement.
@@ -53,9 +53,9 @@ fn measure(binary: &Path, count: u32) -> Result<()> {
     say("ready", begun.elapsed().as_secs_f64(), "s");
     thread::sleep(SETTLING);
     say("memory", berth.memory("VmRSS")?, "MiB");
-    let (idle, before) = (Instant::now(), processor_seconds(&berth)?);
+    let (idle, before) = (Instant::now(), berth.processor_seconds()?);
     thread::sleep(IDLE);
-    let used = processor_seconds(&berth)? - before;
+    let used = berth.processor_seconds()? - before;
     say("idle_cpu", used * 100.0 / idle.elapsed().as_secs_f64(), "% of a core");
     let mut times = submissions(&berth)?;
     say("submit_p50", part(&mut times, 50), "ms");
@@ -100,16 +100,6 @@ pub(super) fn until_all_answer(berth: &Berth, cookie: &str, count: u32) -> Resul
         thread::sleep(Duration::from_millis(250));
     }
     bail!("after {} s not all of {count} nodes have answered", PATIENCE.as_secs())
-}
-
-/// What the server has used of processors, in seconds.
-pub(super) fn processor_seconds(berth: &Berth) -> Result<f64> {
-    let stat = fs::read_to_string(format!("/proc/{}/stat", berth.process_id()))?;
-    // The name before it may have spaces and brackets.
-    let (_, rest) = stat.rsplit_once(')').context("the kernel tells no times")?;
-    let ticks = rest.split_whitespace().skip(11).take(2).map(str::parse::<f64>);
-    // Linux counts hundredths of a second here.
-    Ok(ticks.sum::<Result<f64, _>>()? / 100.0)
 }
 
 /// How long each submission took from the moment at which it was due, in milliseconds.
@@ -174,13 +164,6 @@ fn timed(work: impl FnOnce() -> Result<()>) -> Result<f64> {
     Ok(begun.elapsed().as_secs_f64() * 1e3)
 }
 
-/// The value below which so many of a hundred are.
-pub(super) fn part(values: &mut [f64], percent: usize) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let at = values.len() * percent / 100;
-    values.get(at).or(values.last()).copied().unwrap_or(f64::NAN)
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -193,13 +176,5 @@ mod tests {
         let addresses = text.lines().filter(|line| line.starts_with("address"));
         assert_eq!(addresses.collect::<BTreeSet<_>>().len(), 10_000);
         assert_eq!(text.matches("count = 8").count(), 10_000);
-    }
-
-    #[test]
-    fn parts_of_a_hundred_are_counted_from_the_smallest() {
-        let mut values: Vec<f64> = (1..=200).rev().map(f64::from).collect();
-        for (percent, value) in [(0, 1.0), (50, 101.0), (99, 199.0), (100, 200.0)] {
-            assert!((part(&mut values, percent) - value).abs() < f64::EPSILON, "{percent}");
-        }
     }
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use anyhow::{Context, Result, bail};
 
 use super::berth::{Berth, small_job};
-use super::{Measured, median};
+use super::figures::{Measured, median};
 use crate::base_image::IMAGE;
 use crate::docker::{Engine, PrivateEngine};
 use crate::process::output;

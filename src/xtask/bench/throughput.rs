@@ -10,8 +10,8 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use super::berth::{Berth, small_job};
-use super::nodes::processor_seconds;
-use super::{Measured, floor};
+use super::figures::Measured;
+use super::floor;
 
 /// Jobs of the measurement.
 const JOBS: u32 = 10_000;
@@ -59,9 +59,9 @@ ports = "20000-59999"
 
 pub(super) fn measure(binary: &Path) -> Result<Vec<Measured>> {
     let berth = Berth::start(binary, NODES)?;
-    let before = processor_seconds(&berth)?;
+    let before = berth.processor_seconds()?;
     let rate = rate_of(&berth, JOBS)?;
-    let each = (processor_seconds(&berth)? - before) * 1e3 / f64::from(JOBS);
+    let each = (berth.processor_seconds()? - before) * 1e3 / f64::from(JOBS);
     let floor = floor::measure(&berth, CLIENTS)?;
     drop(berth);
     Ok(vec![

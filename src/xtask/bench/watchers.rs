@@ -13,9 +13,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use super::berth::{Berth, small_job};
+use super::figures::{Measured, part};
 use super::first_page::{fetch, sign_in};
-use super::nodes::{part, processor_seconds, until_all_answer};
-use super::{Measured, pages};
+use super::nodes::until_all_answer;
+use super::pages;
 use crate::process::output;
 
 /// Who only listens.
@@ -193,7 +194,7 @@ fn browsers(berth: &Berth, cookie: &str) -> Result<Looked> {
         times: Mutex::new(Vec::new()),
     };
     let all = &looking;
-    let (begun, before) = (Instant::now(), processor_seconds(berth)?);
+    let (begun, before) = (Instant::now(), berth.processor_seconds()?);
     thread::scope(|scope| {
         for stream in streams {
             scope.spawn(move || all.hear(stream));
@@ -210,7 +211,7 @@ fn browsers(berth: &Berth, cookie: &str) -> Result<Looked> {
     })?;
     Ok(Looked {
         seconds: begun.elapsed().as_secs_f64(),
-        processor: processor_seconds(berth)? - before,
+        processor: berth.processor_seconds()? - before,
         bytes: looking.bytes.into_inner(),
         times: looking.times.into_inner().unwrap_or_else(PoisonError::into_inner),
     })

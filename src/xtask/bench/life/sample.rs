@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 
 use crate::bench::berth::Berth;
-use crate::bench::median;
+use crate::bench::figures::median;
 
 /// What memory may grow by between the second quarter of the time and the last one: a part of it, and MiB.
 const MORE_MEMORY: (f64, f64) = (1.1, 8.0);
