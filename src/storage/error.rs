@@ -1,6 +1,9 @@
 use rustix::io::Errno;
 
-use crate::StoragePath;
+use crate::path::StoragePath;
+
+/// What every call answers.
+pub type Result<T> = std::result::Result<T, StorageError>;
 
 /// What a failure comes from.
 pub(crate) type Source = Box<dyn std::error::Error + Send + Sync>;

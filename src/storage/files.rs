@@ -1,6 +1,9 @@
 //! Looking at files and folders, and moving them about.
 
-use crate::{Entry, EntryKind, Page, Place, Result, Storage, StorageError, StoragePath};
+use crate::entry::{Entry, EntryKind, Page};
+use crate::error::{Result, StorageError};
+use crate::path::StoragePath;
+use crate::storage::{Place, Storage};
 
 impl Storage {
     /// What is at a path.

@@ -18,10 +18,11 @@ use rustix::fs::{AtFlags, FileType, OFlags, Stat, fstat, linkat, renameat};
 use rustix::io::Errno;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::entry::Smallest;
-use crate::error::failed;
-use crate::own::{MOVING, REMOVED, UNFINISHED};
-use crate::{Content, Entry, EntryKind, OWN, Page, Range, Result, StorageError, StoragePath};
+use crate::content::{Content, Range};
+use crate::entry::{Entry, EntryKind, Page, Smallest};
+use crate::error::{Result, StorageError, failed};
+use crate::own::{MOVING, OWN, REMOVED, UNFINISHED};
+use crate::path::StoragePath;
 use beneath::{Root, kind, remove_folder, rename_new, stat_in, unlink};
 
 /// Bytes of a file that are read at once.

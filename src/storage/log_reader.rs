@@ -9,9 +9,12 @@ use futures::TryStreamExt;
 use futures::stream::{self, BoxStream, StreamExt};
 use protocol::time::Timestamp;
 
+use crate::content::Range;
+use crate::error::{Result, StorageError};
 use crate::log_blocks::{BlockText, LogBlock};
+use crate::path::StoragePath;
 use crate::short_logs::SHORT;
-use crate::{Range, Result, Storage, StorageError, StoragePath};
+use crate::storage::Storage;
 
 /// A line is shown by so many bytes: the first half and the last half of a longer one.
 const LINE_BYTES: usize = 16 * 1024;

@@ -8,13 +8,15 @@ use flate2::read::{DeflateDecoder, GzDecoder};
 use futures::{StreamExt, TryStreamExt, stream};
 use protocol::ids::TaskKey;
 
-use crate::error::failed;
+use crate::content::Range;
+use crate::error::{Result, StorageError, failed};
 use crate::log_blocks::{LogBlock, deflate};
 use crate::log_reader::{Blocks, LogReader};
 use crate::log_spool::{LogLimits, LogSpool};
 use crate::old_logs::folder_of;
+use crate::path::StoragePath;
 use crate::short_logs::{self, SHORT};
-use crate::{Place, Range, Result, Storage, StorageError, StoragePath};
+use crate::storage::{Place, Storage};
 
 /// What a kept log begins with.
 const MARK: &[u8; 8] = b"berthlog";

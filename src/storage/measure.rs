@@ -1,6 +1,9 @@
 //! How much is in a folder.
 
-use crate::{Entry, EntryKind, Result, Storage, StorageError, StoragePath};
+use crate::entry::{Entry, EntryKind};
+use crate::error::{Result, StorageError};
+use crate::path::StoragePath;
+use crate::storage::Storage;
 
 /// Entries that are looked at together.
 const AT_ONCE: usize = 1_000;

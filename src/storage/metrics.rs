@@ -3,8 +3,10 @@
 use bytes::Bytes;
 use protocol::ids::{NodeName, TaskKey};
 
+use crate::error::{Result, StorageError};
 use crate::logs::path;
-use crate::{Result, Storage, StorageError, StoragePath};
+use crate::path::StoragePath;
+use crate::storage::Storage;
 
 /// What the name of such a file ends with.
 const KIND: &str = "metrics";

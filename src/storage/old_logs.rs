@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use protocol::ids::JobId;
 
-use crate::{Place, Result, Storage, StorageError, StoragePath};
+use crate::error::{Result, StorageError};
+use crate::path::StoragePath;
+use crate::storage::{Place, Storage};
 
 /// The folder of all kept logs.
 const LOGS: &str = "logs";

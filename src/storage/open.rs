@@ -1,9 +1,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::error::{Result, StorageError};
 use crate::folder::Folder;
+use crate::storage::{Place, Storage};
 use crate::web::{Web, WebOptions};
-use crate::{Place, Result, Storage, StorageError};
 
 /// Where a name node answers WebHDFS when nothing else is said.
 const WEB_PORT: u16 = 9870;

@@ -5,9 +5,9 @@ use bytes::Bytes;
 use protocol::ids::UserName;
 use sha2::{Digest, Sha256};
 
-use crate::error::failed;
-use crate::path::LONGEST_NAME;
-use crate::{Place, Result, Storage, StorageError, StoragePath};
+use crate::error::{Result, StorageError, failed};
+use crate::path::{LONGEST_NAME, StoragePath};
+use crate::storage::{Place, Storage};
 
 /// What stands for these in a path that is a name.
 const SLASH: &str = "%2F";

@@ -1,6 +1,7 @@
 use std::fmt;
 
-use crate::{OWN, Result, StorageError};
+use crate::error::{Result, StorageError};
+use crate::own::OWN;
 
 /// The longest path, in bytes.
 const LONGEST: usize = 4096;

@@ -4,26 +4,10 @@ use bytes::Bytes;
 use futures::TryStreamExt;
 use futures::stream::BoxStream;
 
-use crate::{EntryKind, Place, Result, Storage, StorageError, StoragePath};
-
-/// A part of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Range {
-    /// First byte, from 0.
-    pub offset: u64,
-    /// How many bytes at most; `None`: all that follow.
-    pub length: Option<u64>,
-}
-
-impl Range {
-    /// The range within a file of so many bytes; one that begins behind its end is empty there.
-    #[must_use]
-    pub fn within(self, size: u64) -> std::ops::Range<u64> {
-        let begin = self.offset.min(size);
-        let end = self.length.map_or(size, |length| begin.saturating_add(length).min(size));
-        begin..end
-    }
-}
+use crate::entry::EntryKind;
+use crate::error::{Result, StorageError};
+use crate::path::StoragePath;
+use crate::storage::{Place, Storage};
 
 impl Storage {
     /// A whole file, in memory: for small ones.

@@ -19,7 +19,7 @@
 
 use protocol::ids::UserName;
 
-use crate::StoragePath;
+use crate::path::StoragePath;
 
 /// Folders of the documents below which each user has one of his own name. No user's own folder is
 /// called so, whatever he is called.

@@ -10,9 +10,9 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
-use crate::error::failed;
+use crate::error::{Result, failed};
 use crate::folder::Folder;
-use crate::{Result, StoragePath};
+use crate::path::StoragePath;
 
 /// A log of at most so many bytes, as it is kept, is short.
 pub(crate) const SHORT: usize = 4 * 1024;

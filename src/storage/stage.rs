@@ -4,9 +4,12 @@ use bytes::{BufMut, Bytes, BytesMut};
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 
-use crate::error::failed;
+use crate::content::Range;
+use crate::entry::{Entry, EntryKind};
+use crate::error::{Result, StorageError, failed};
 use crate::measure::Walk;
-use crate::{Entry, EntryKind, Range, Result, Storage, StorageError, StoragePath};
+use crate::path::StoragePath;
+use crate::storage::Storage;
 
 /// What everything in the archive may be: read, and folders entered.
 const FILE_MODE: u32 = 0o444;

@@ -2,8 +2,11 @@
 
 use protocol::ids::UserName;
 
+use crate::content::Content;
+use crate::error::Result;
 use crate::own::UNFINISHED;
-use crate::{Content, Place, Result, Storage, StoragePath};
+use crate::path::StoragePath;
+use crate::storage::{Place, Storage};
 
 /// A file on its way, whose sender may be away for days between two parts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -16,9 +16,10 @@ use opendal::{EntryMode, ErrorKind, HttpTransporter, OperationContext, Operator}
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use protocol::time::Timestamp;
 
-use crate::entry::Smallest;
-use crate::error::failed;
-use crate::{Content, Entry, EntryKind, Page, Result, StorageError, StoragePath};
+use crate::content::Content;
+use crate::entry::{Entry, EntryKind, Page, Smallest};
+use crate::error::{Result, StorageError, failed};
+use crate::path::StoragePath;
 use answer::Outcome;
 use http::{Client, Sent};
 

@@ -4,18 +4,15 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use futures::StreamExt;
-use futures::stream::BoxStream;
 
-use crate::error::Source;
-use crate::own::UNFINISHED;
-use crate::{EntryKind, OWN, Place, Result, Storage, StorageError, StoragePath};
+use crate::entry::EntryKind;
+use crate::error::{Result, Source, StorageError};
+use crate::own::{OWN, UNFINISHED};
+use crate::path::StoragePath;
+use crate::storage::{Place, Storage};
 
 /// Unfinished files older than this belong to nobody any more.
 const FORGOTTEN: Duration = Duration::from_secs(7 * 24 * 3_600);
-
-/// What is to be written, as it arrives; the sender's errors come back in
-/// [`StorageError::Content`].
-pub type Content = BoxStream<'static, std::result::Result<Bytes, Source>>;
 
 impl Storage {
     /// Writes a whole file, in place of one that is there; folders are made.

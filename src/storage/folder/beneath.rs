@@ -13,7 +13,7 @@ use rustix::fs::{
 };
 use rustix::io::{Errno, Result};
 
-use crate::StoragePath;
+use crate::path::StoragePath;
 
 /// Never out of the folder, and over no link.
 const BENEATH: ResolveFlags =

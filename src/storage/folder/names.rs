@@ -9,7 +9,8 @@ use rustix::io::Errno;
 
 use super::beneath::Root;
 use super::{Aside, Folder, find, is_missing};
-use crate::{Result, StorageError, StoragePath};
+use crate::error::{Result, StorageError};
+use crate::path::StoragePath;
 
 impl Folder {
     /// Writes one file under several names. Says of each whether it is that now: none that was taken

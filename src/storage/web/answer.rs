@@ -4,8 +4,8 @@ use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use serde::Deserialize;
 
-use crate::error::failed;
-use crate::{Result, StorageError, StoragePath};
+use crate::error::{Result, StorageError, failed};
+use crate::path::StoragePath;
 
 /// The most that is read of an answer that is not a file.
 const LONGEST: usize = 1024 * 1024;

@@ -10,7 +10,7 @@ use hyper::body::{Frame, Incoming};
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 
-use crate::Content;
+use crate::content::Content;
 use crate::error::Source;
 
 /// How long a server may take to accept a connection.
