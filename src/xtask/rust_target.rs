@@ -17,13 +17,10 @@ use anyhow::{Context, Result, bail};
 
 use crate::process::{output, run, succeeds};
 use crate::progress::{note, step};
-use crate::workspace::Workspace;
+use crate::workspace::{SOURCE_VARIABLE, Workspace};
 
 /// The browser's target.
 pub(crate) const WASM: &str = "wasm32-unknown-unknown";
-
-/// A `library` folder of the compiler's sources, or a `.tar.xz` of one.
-pub(crate) const SOURCE_VARIABLE: &str = "BERTH_RUST_SRC";
 
 /// The throw-away crate whose build leaves the standard library behind.
 const PROBE: &str = "berth_probe";

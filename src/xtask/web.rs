@@ -4,8 +4,10 @@
 //! keep for ever; `<target>/site/manifest.json` says which file has which logical name; everything
 //! else is `public/` as it is. Of each text there is the brotli form alone.
 
+mod application;
 mod at_once;
 mod bundle;
+mod form;
 mod inputs;
 mod pack;
 mod site;
@@ -20,31 +22,8 @@ use crate::node;
 use crate::progress::step;
 use crate::rust_target;
 use crate::workspace::Workspace;
+pub(crate) use form::Form;
 use site::Site;
-
-/// How the front end is made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// Quickly: not optimised, lightly compressed.
-    Quick,
-    /// Small: what is released and measured.
-    Small,
-}
-
-impl Form {
-    /// What is remembered of a site made in this form.
-    fn stamp(self, inputs: &str) -> String {
-        match self {
-            Self::Quick => format!("quick {inputs}"),
-            Self::Small => format!("small {inputs}"),
-        }
-    }
-
-    /// Whether a site in this form will do where another form is wanted.
-    fn serves(self, wanted: Self) -> bool {
-        self == wanted || wanted == Self::Quick
-    }
-}
 
 /// Makes the site unless it is there, made in this form from exactly these inputs.
 pub(crate) fn ensure(workspace: &Workspace, form: Form) -> Result<()> {

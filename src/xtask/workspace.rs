@@ -6,7 +6,8 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use cargo_metadata::MetadataCommand;
 
-use crate::rust_target::SOURCE_VARIABLE;
+/// A `library` folder of the compiler's sources, or a `.tar.xz` of one.
+pub(crate) const SOURCE_VARIABLE: &str = "BERTH_RUST_SRC";
 
 /// The paths every task works with.
 #[derive(Debug, Clone)]

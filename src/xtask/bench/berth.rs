@@ -16,7 +16,7 @@ use ureq::{Agent, Body, RequestBuilder};
 
 use crate::process::output;
 use crate::progress::note;
-use crate::rust_target::SOURCE_VARIABLE;
+use crate::workspace::SOURCE_VARIABLE;
 
 const PASSWORD: &str = "a quay for measurements";
 

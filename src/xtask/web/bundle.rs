@@ -8,10 +8,10 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::Form;
+use super::application::Application;
+use super::form::Form;
 use super::inputs::files;
 use super::site::Site;
-use super::wasm::Application;
 use crate::node;
 use crate::process::output;
 use crate::workspace::Workspace;

@@ -9,10 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::wasm::Application;
-
-/// Parts by their names, each with the names of its pieces.
-pub(super) type Parts = BTreeMap<String, Vec<String>>;
+use super::application::{Application, Parts};
 
 /// Fetches parts and links them.
 const LOAD_PART: &str = include_str!("load_part.js");

@@ -9,8 +9,8 @@ use anyhow::{Context, Result};
 use brotli::enc::BrotliEncoderParams;
 use sha2::{Digest, Sha256};
 
-use super::Form;
 use super::at_once::at_once;
+use super::form::Form;
 use super::inputs::files;
 
 /// The folder of the files that carry a hash in their name.

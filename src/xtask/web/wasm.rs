@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow};
 use wasm_bindgen_cli_support::Bindgen;
 
-use super::Form;
-use super::pack::Parts;
+use super::application::{Application, Parts};
+use super::form::Form;
 use crate::node;
 use crate::process::{output, run};
 use crate::progress::note;
@@ -17,21 +17,6 @@ use crate::workspace::Workspace;
 
 /// The name of the module that fetches parts.
 const LOADER: &str = "parts.js";
-
-/// The files that make the application.
-#[derive(Debug)]
-pub(super) struct Application {
-    /// The glue, an ES module.
-    pub(super) glue: PathBuf,
-    /// The code that every page needs.
-    pub(super) wasm: PathBuf,
-    /// An ES module that the glue imports: it fetches the parts, by their names.
-    pub(super) loader: PathBuf,
-    /// The code of parts, and what some of them share.
-    pub(super) pieces: Vec<PathBuf>,
-    /// Which of it each part needs.
-    pub(super) parts: Parts,
-}
 
 /// Compiles `app`, takes it apart, makes the glue and, in the small form, shrinks the code.
 pub(super) fn build(workspace: &Workspace, form: Form, folder: &Path) -> Result<Application> {
