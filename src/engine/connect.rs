@@ -6,8 +6,9 @@ use protocol::cluster::GpuRuntime;
 use protocol::resources::Capacity;
 
 use crate::docker::{DockerEngine, Transport};
+use crate::engine::Engine;
+use crate::model::{EngineError, OwnNetwork, Result};
 use crate::simulated::{SimAddress, Simulated};
-use crate::{Engine, EngineError, OwnNetwork, Result};
 
 /// How a node's engine is reached.
 #[derive(Debug, Clone, Default)]

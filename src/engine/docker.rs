@@ -39,12 +39,14 @@ use protocol::ids::TaskKey;
 use protocol::spec::{GraceSignal, RegistryAuth};
 use tokio::sync::{Mutex, OnceCell};
 
+use crate::engine::Engine;
 use crate::exporter::GpuSample;
 use crate::filling::{self, CLUSTER_LABEL, Shelf};
-use crate::{
-    Container, ContainerSpec, ContainerStatus, Content, DiskRoom, Engine, EngineError, EngineInfo,
-    Exec, LogChunk, LogRequest, OwnNetwork, Result, Stats, Stranger, Volume,
+use crate::model::{
+    Container, ContainerSpec, ContainerStatus, DiskRoom, EngineError, EngineInfo, Exec, LogChunk,
+    LogRequest, OwnNetwork, Result, Stats, Stranger,
 };
+use crate::volume::{Content, Volume};
 use cache::Cache;
 pub(crate) use connection::Transport;
 use connection::{CALL, Connection, HEARTBEAT, WORK};

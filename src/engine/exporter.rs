@@ -16,7 +16,7 @@ use hyper::{Request, Uri};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
-use crate::{EngineError, Result};
+use crate::model::{EngineError, Result};
 
 /// The most bytes of an answer.
 const LARGEST: usize = 4 * 1024 * 1024;

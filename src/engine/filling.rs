@@ -18,7 +18,8 @@ use protocol::epoch::Epoch;
 use protocol::ids::JobId;
 use tokio::sync::Mutex;
 
-use crate::{Content, EngineError, Result, Volume};
+use crate::model::{EngineError, Result};
+use crate::volume::{Content, Volume};
 
 /// The label that says which installation something belongs to.
 pub(crate) const CLUSTER_LABEL: &str = "berth.cluster";

@@ -4,7 +4,7 @@ use futures::stream::BoxStream;
 use protocol::architecture::Architecture;
 use protocol::spec::RegistryAuth;
 
-use crate::Result;
+use crate::model::Result;
 
 /// A node's images: made from containers, moved, removed. Names are explicit, see
 /// [`protocol::image::explicit`].

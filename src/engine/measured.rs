@@ -12,11 +12,14 @@ use protocol::gpus::Reading;
 use protocol::ids::TaskKey;
 use protocol::spec::{GraceSignal, RegistryAuth};
 
+use crate::engine::Engine;
 use crate::exporter::GpuSample;
-use crate::{
-    Container, ContainerSpec, Content, DiskRoom, Engine, EngineError, EngineInfo, Exec, ImageSize,
-    Images, LogChunk, LogRequest, Result, Stats, Stranger, Volume,
+use crate::images::{ImageSize, Images};
+use crate::model::{
+    Container, ContainerSpec, DiskRoom, EngineError, EngineInfo, Exec, LogChunk, LogRequest,
+    Result, Stats, Stranger,
 };
+use crate::volume::{Content, Volume};
 
 /// Takes note of the calls to an engine, and says when something may be changed there.
 #[async_trait]
@@ -247,8 +250,8 @@ mod tests {
     use futures::FutureExt;
 
     use super::*;
+    use crate::connect::{EndpointOptions, connect};
     use crate::simulated::Simulated;
-    use crate::{EndpointOptions, connect};
 
     #[derive(Debug, Default)]
     struct Noted {

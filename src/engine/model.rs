@@ -14,6 +14,9 @@ use protocol::resources::{Capacity, Gpu};
 use protocol::time::Timestamp;
 use tokio::io::AsyncWrite;
 
+/// What every call answers.
+pub type Result<T> = std::result::Result<T, EngineError>;
+
 /// Why a call to an engine failed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum EngineError {

@@ -19,10 +19,12 @@ mod address;
 mod container;
 mod faults;
 mod files;
+mod handle;
 mod images;
 pub mod load;
 mod node;
 mod plan;
+mod shelf;
 mod streams;
 mod volumes;
 
@@ -34,23 +36,23 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
-use protocol::architecture::Architecture;
 use protocol::gpus::{GpuFault, Reading, Told};
 use protocol::ids::TaskKey;
-use protocol::image::canonical;
 use protocol::resources::{Capacity, Gpu};
 use protocol::spec::{GraceSignal, RegistryAuth};
-use protocol::time::Timestamp;
 
+use crate::engine::Engine;
 use crate::exporter::GpuSample;
 use crate::filling::{self, CLUSTER_LABEL};
-use crate::{
-    Container, ContainerSpec, ContainerStatus, Content, DiskRoom, Engine, EngineError, EngineInfo,
-    Exec, LogChunk, LogRequest, Result, Stats, Stranger, Volume,
+use crate::model::{
+    Container, ContainerSpec, ContainerStatus, DiskRoom, EngineInfo, Exec, LogChunk, LogRequest,
+    Result, Stats, Stranger,
 };
+use crate::volume::{Content, Volume};
 pub(crate) use address::SimAddress;
 pub use container::Given;
 pub use faults::{Call, Fault};
+pub use handle::SimHandle;
 use node::Node;
 
 /// A simulated node's engine.
@@ -71,180 +73,6 @@ impl Simulated {
     #[must_use]
     pub fn handle(name: &str) -> SimHandle {
         SimHandle { node: Node::named(name) }
-    }
-}
-
-/// Makes a simulated node fail.
-#[derive(Debug, Clone)]
-pub struct SimHandle {
-    node: Arc<Node>,
-}
-
-impl SimHandle {
-    /// Cuts the node off, or joins it again; its containers run on meanwhile.
-    pub fn set_unreachable(&self, unreachable: bool) {
-        self.node.change(|state| state.unreachable = unreachable);
-    }
-
-    /// From now on images must be pulled, and a pull takes so long; `None`: all are there.
-    pub fn set_pull_time(&self, time: Option<Duration>) {
-        self.node.change(|state| state.pull_time = time);
-    }
-
-    /// From now on a list of the containers takes so long.
-    pub fn set_list_time(&self, time: Duration) {
-        self.node.change(|state| state.list_time = time);
-    }
-
-    /// From now on a container's use is told after so long.
-    pub fn set_stats_time(&self, time: Duration) {
-        self.node.change(|state| state.stats_time = time);
-    }
-
-    /// From now on the saving of a container takes so long.
-    pub fn set_commit_time(&self, time: Duration) {
-        self.node.change(|state| state.commit_time = time);
-    }
-
-    /// What its drivers say from now on; `None`: that it has what its address says.
-    pub fn set_gpus(&self, said: Option<Reading>) {
-        self.node.change(|state| state.gpus = said);
-    }
-
-    /// How much room its disk has from now on; `None`: it does not tell.
-    pub fn set_disk(&self, room: Option<DiskRoom>) {
-        self.node.change(|state| state.disk = room);
-    }
-
-    /// How often its drivers were asked.
-    #[must_use]
-    pub fn probes(&self) -> u64 {
-        self.node.look(|state| state.probes)
-    }
-
-    /// Names of all saved images.
-    #[must_use]
-    pub fn images(&self) -> Vec<String> {
-        self.node.look(|state| state.images.keys().cloned().collect())
-    }
-
-    /// The next `create` fails so.
-    pub fn fail_next_create(&self, error: EngineError) {
-        self.node.change(|state| state.next_create_error = Some(error));
-    }
-
-    /// The next `create` panics, as whatever is not written for what it meets.
-    pub fn panic_next_create(&self) {
-        self.node.change(|state| state.next_create_panics = true);
-    }
-
-    /// The next list of the containers panics.
-    pub fn panic_next_list(&self) {
-        self.node.change(|state| state.next_list_panics = true);
-    }
-
-    /// The next `start` fails so.
-    pub fn fail_next_start(&self, error: EngineError) {
-        self.node.change(|state| state.next_start_error = Some(error));
-    }
-
-    /// From now on each `inspect` fails so; `None`: none does.
-    pub fn set_inspect_error(&self, error: Option<EngineError>) {
-        self.node.change(|state| state.inspect_error = error);
-    }
-
-    /// From now on each `start` fails so; `None`: none does.
-    pub fn set_start_error(&self, error: Option<EngineError>) {
-        self.node.change(|state| state.start_error = error);
-    }
-
-    /// From now on its clock is so many milliseconds ahead of the right one.
-    pub fn set_clock_ahead(&self, millis: i64) {
-        self.node.change(|state| state.clock_ahead = millis);
-    }
-
-    /// From now on its processors are said to be these.
-    pub fn set_architecture(&self, architecture: Option<Architecture>) {
-        self.node.change(|state| state.architecture = architecture);
-    }
-
-    /// From now on an image is said to be made for these processors.
-    pub fn set_image_architecture(&self, image: &str, architecture: Architecture) {
-        let image = canonical(image);
-        self.node.change(|state| drop(state.image_architectures.insert(image, architecture)));
-    }
-
-    /// The machine goes down and is up again: what ran was asked to end.
-    pub fn reboot(&self) {
-        self.node.change(node::State::reboot);
-    }
-
-    /// All containers are gone, as after a disk was changed.
-    pub fn lose_containers(&self) {
-        self.node.change(node::State::lose);
-    }
-
-    /// A container writes these lines into its log at some moment.
-    pub fn write_log(&self, container: &str, at: Timestamp, lines: impl Iterator<Item = String>) {
-        self.node.change(|state| state.write(container, lines.map(|line| (at, line))));
-    }
-
-    /// A container that runs has run since then already.
-    pub fn backdate(&self, container: &str, since: Timestamp) {
-        self.node.change(|state| state.backdate(container, since));
-    }
-
-    /// How many bytes of logs were read on this node.
-    #[must_use]
-    pub fn log_bytes(&self) -> u64 {
-        self.node.look(|state| state.log_bytes)
-    }
-
-    /// Names of all containers, of whatever cluster.
-    #[must_use]
-    pub fn containers(&self) -> Vec<String> {
-        self.node.look(|state| state.names())
-    }
-
-    /// What containers have of the node's folders.
-    #[must_use]
-    pub fn given(&self) -> Vec<Given> {
-        self.node.look(|state| state.given())
-    }
-
-    /// Waits until there is no container, of whatever cluster.
-    pub async fn until_empty(&self) {
-        let mut changes = self.node.watch();
-        while !self.containers().is_empty() {
-            if changes.changed().await.is_err() {
-                return;
-            }
-        }
-    }
-
-    /// How often the container was made that was made most often: more than once means that a
-    /// task ran twice in one attempt.
-    #[must_use]
-    pub fn most_made(&self) -> u32 {
-        self.node.look(|state| state.made.values().copied().max().unwrap_or(0))
-    }
-
-    /// How many containers this node ever started.
-    #[must_use]
-    pub fn starts(&self) -> u64 {
-        self.node.look(|state| state.starts)
-    }
-
-    /// How often containers of this node were sent which signals.
-    #[must_use]
-    pub fn signals(&self) -> BTreeMap<GraceSignal, u64> {
-        self.node.look(|state| state.signals.clone())
-    }
-
-    /// How often this node was asked to stop a container.
-    #[must_use]
-    pub fn stops(&self) -> u64 {
-        self.node.look(|state| state.stops)
     }
 }
 

@@ -4,7 +4,7 @@ use futures::stream::{self, BoxStream, StreamExt};
 use protocol::epoch::Epoch;
 use protocol::ids::JobId;
 
-use crate::Result;
+use crate::model::Result;
 
 /// A volume of a node: files that its containers have read-only.
 #[derive(Debug, Clone, PartialEq, Eq)]

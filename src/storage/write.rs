@@ -6,7 +6,7 @@ use bytes::Bytes;
 use futures::StreamExt;
 
 use crate::entry::EntryKind;
-use crate::error::{Result, Source, StorageError};
+use crate::error::{Result, StorageError};
 use crate::own::{OWN, UNFINISHED};
 use crate::path::StoragePath;
 use crate::storage::{Place, Storage};

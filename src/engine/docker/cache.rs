@@ -1,7 +1,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::ContainerStatus;
+use crate::model::ContainerStatus;
 
 /// What was learnt by asking and cannot change: it makes a list cost one call.
 #[derive(Debug, Default)]

@@ -15,7 +15,9 @@ use tar::{Archive, Builder, Header};
 use super::failure::{classify, status_of};
 use super::images::LONG;
 use super::{DockerEngine, provide};
-use crate::{Engine, EngineError, Images, Result};
+use crate::engine::Engine;
+use crate::images::Images;
+use crate::model::{EngineError, Result};
 
 /// The largest configuration of an OpenSSH client that is looked at, in bytes.
 const LARGEST: usize = 1 << 20;

@@ -8,7 +8,7 @@ use bollard::{API_DEFAULT_VERSION, Docker};
 
 use super::failure::classify;
 use super::ssh;
-use crate::Result;
+use crate::model::Result;
 
 /// How long a heartbeat may take.
 pub(super) const HEARTBEAT: Duration = Duration::from_secs(5);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::DockerEngine;
 use super::gpus::{Answer, asking};
-use crate::{DiskRoom, Result};
+use crate::model::{DiskRoom, Result};
 
 /// In words that every small system knows (POSIX): in KiB, a line for each file system.
 const SCRIPT: &str = "df -Pk / 2>&1";

@@ -3,7 +3,7 @@ use std::time::Duration;
 use bollard::errors::Error;
 use protocol::guest::PROGRAM;
 
-use crate::EngineError;
+use crate::model::EngineError;
 
 /// The HTTP status the engine refused with.
 pub(super) fn status_of(error: &Error) -> Option<u16> {

@@ -13,11 +13,13 @@ use futures::{Stream, StreamExt, TryStreamExt};
 use protocol::cluster::GpuRuntime;
 use protocol::gpus::{GpuProblem, Reading};
 
+use super::connection::{CALL, WORK};
 use super::failure::{classify, status_of, words};
-use super::shape::CLUSTER_LABEL;
-use super::{CALL, DockerEngine, WORK, shape, streams};
+use super::{DockerEngine, shape, streams};
+use crate::engine::Engine;
 use crate::exporter::GpuSample;
-use crate::{Engine, EngineError, LogChunk, Result};
+use crate::filling::CLUSTER_LABEL;
+use crate::model::{EngineError, LogChunk, Result};
 
 mod load;
 mod read;

@@ -18,11 +18,13 @@ use protocol::architecture::Architecture;
 use protocol::image::{explicit, split};
 use protocol::spec::RegistryAuth;
 
+use super::DockerEngine;
+use super::connection::{CALL, WORK};
 use super::failure::{self, classify, pull_failure, silent, status_of};
 use super::pull::credentials;
 use super::streams::moving;
-use super::{CALL, DockerEngine, WORK};
-use crate::{EngineError, ImageSize, Images, Result};
+use crate::images::{ImageSize, Images};
+use crate::model::{EngineError, Result};
 
 /// Work on an image may take so long: the disk of a large container is walked or copied.
 pub(super) const LONG: Duration = Duration::from_secs(3 * 60 * 60);

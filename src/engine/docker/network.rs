@@ -9,11 +9,10 @@ use bollard::models::{NetworkCreateRequest, NetworkInspect, PortBinding, PortMap
 use bollard::query_parameters::InspectNetworkOptions;
 use tokio::sync::Mutex;
 
-use super::HEARTBEAT;
-use super::connection::Connection;
+use super::connection::{Connection, HEARTBEAT};
 use super::failure::{classify, status_of};
-use super::shape::CLUSTER_LABEL;
-use crate::{EngineError, OwnNetwork, Result};
+use crate::filling::CLUSTER_LABEL;
+use crate::model::{EngineError, OwnNetwork, Result};
 
 /// Engines choose addresses that the machine does not have yet: of those that share a machine only
 /// one may choose at a time.

@@ -10,10 +10,12 @@ use futures::{StreamExt, TryStreamExt};
 use protocol::ids::TaskKey;
 use protocol::time::Timestamp;
 
+use super::connection::CALL;
 use super::failure::{classify, status_of};
-use super::shape::{self, CLUSTER_LABEL};
-use super::{CALL, DockerEngine, clock};
-use crate::{Container, ContainerStatus, Result, Stranger};
+use super::shape;
+use super::{DockerEngine, clock};
+use crate::filling::CLUSTER_LABEL;
+use crate::model::{Container, ContainerStatus, Result, Stranger};
 
 /// An engine takes so long at most to look at what all containers have written.
 const SIZES: Duration = Duration::from_secs(120);

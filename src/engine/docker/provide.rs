@@ -21,12 +21,13 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use protocol::guest::PROGRAMS;
 
-use super::connection::Connection;
+use super::DockerEngine;
+use super::connection::{CALL, Connection, WORK};
 use super::failure::{self, classify, status_of};
 use super::shape::mount;
-use super::{CALL, DockerEngine, WORK};
+use crate::engine::Engine;
 use crate::filling::{self, Labels, Shelf};
-use crate::{ContainerSpec, Engine, EngineError, Result};
+use crate::model::{ContainerSpec, EngineError, Result};
 
 /// Where a filler has its volume.
 const FOLDER: &str = "/provided";

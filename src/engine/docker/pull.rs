@@ -11,7 +11,7 @@ use protocol::spec::RegistryAuth;
 use tokio::time::Instant;
 
 use super::failure::pull_failure;
-use crate::{EngineError, Result};
+use crate::model::{EngineError, Result};
 
 /// A pull may take hours, but not be silent for so long.
 const STALLED: Duration = Duration::from_secs(300);

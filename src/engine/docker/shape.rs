@@ -16,9 +16,8 @@ use protocol::ids::TaskKey;
 use protocol::image::explicit;
 
 use super::network;
-pub(super) use crate::filling::CLUSTER_LABEL;
-use crate::filling::EPOCH_LABEL;
-use crate::{ContainerSpec, Folder, GpuDevice, Network, Share};
+use crate::filling::{CLUSTER_LABEL, EPOCH_LABEL};
+use crate::model::{ContainerSpec, Folder, GpuDevice, Network, Share};
 
 /// Runs the user's text, which comes as an argument: it is never part of a script of ours. Limits
 /// are raised here as far as the engine lets them be; asked of the engine, one that may not raise

@@ -7,9 +7,10 @@ use bollard::query_parameters::StatsOptions;
 use futures::StreamExt;
 
 use super::cache::Sample;
+use super::connection::CALL;
 use super::failure::{classify, status_of};
-use super::{CALL, DockerEngine, clock};
-use crate::{EngineError, Result, Stats};
+use super::{DockerEngine, clock};
+use crate::model::{EngineError, Result, Stats};
 
 impl DockerEngine {
     /// One sample; the processor's share is counted from the sample before it, or from the start.

@@ -11,11 +11,11 @@ use futures::{StreamExt, TryStreamExt};
 use protocol::time::Timestamp;
 
 use super::cache::Cache;
-use super::connection::Connection;
+use super::clock;
+use super::connection::{CALL, Connection, HEARTBEAT, WORK};
 use super::failure::{classify, silent};
-use super::shape::CLUSTER_LABEL;
-use super::{CALL, HEARTBEAT, WORK, clock};
-use crate::{EngineError, LogChunk, LogRequest, Result, Stream};
+use crate::filling::CLUSTER_LABEL;
+use crate::model::{EngineError, LogChunk, LogRequest, Result, Stream};
 
 /// A stream that says nothing for so long is asked whether its engine is still there.
 const QUIET: Duration = Duration::from_secs(20);

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::files::Files;
 use super::plan::Plan;
-use crate::{Container, ContainerSpec, ContainerStatus, Folder, Share};
+use crate::model::{Container, ContainerSpec, ContainerStatus, Folder, Share};
 
 /// What every simulated container has written, in bytes.
 pub(super) const WRITTEN: u64 = 1_500_000;

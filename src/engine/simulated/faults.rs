@@ -2,9 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::SimHandle;
 use super::node::{Node, State};
-use crate::{EngineError, Result};
+use crate::model::{EngineError, Result};
 
 /// A kind of call to a simulated engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -101,89 +100,6 @@ impl Faults {
         }
         let count = self.of_launches();
         self.next.take_if(|(at, _)| call.is_of_launch() && *at == count).map(|(_, fault)| fault)
-    }
-}
-
-/// Puts a kind of call among others, or takes it from there.
-fn put(calls: &mut HashSet<Call>, call: Call, is_there: bool) {
-    if is_there {
-        calls.insert(call);
-    } else {
-        calls.remove(&call);
-    }
-}
-
-impl SimHandle {
-    /// Of the calls that launches consist of, one goes wrong: those that fill volumes, make
-    /// containers and start them. 1 is the next one.
-    pub fn fail_launch(&self, call: u64, fault: Fault) {
-        self.node.change(|state| {
-            state.faults.next = Some((state.faults.of_launches() + call, fault));
-        });
-    }
-
-    /// How many such calls were made.
-    #[must_use]
-    pub fn launch_calls(&self) -> u64 {
-        self.node.look(|state| state.faults.of_launches())
-    }
-
-    /// Calls of this kind do not answer, until they may again.
-    pub fn hang(&self, call: Call, hangs: bool) {
-        self.node.change(|state| put(&mut state.faults.hanging, call, hangs));
-    }
-
-    /// Calls of this kind are refused, until they may be made again.
-    pub fn refuse(&self, call: Call, is_refused: bool) {
-        self.node.change(|state| put(&mut state.faults.refused, call, is_refused));
-    }
-
-    /// From now on no start is answered, and each comes to the engine when the line is mended.
-    pub fn hold_starts(&self) {
-        self.node.change(|state| state.faults.starts_on_their_way = Some(Vec::new()));
-    }
-
-    /// The line is mended: what was on its way comes, to what is there now.
-    pub fn mend_starts(&self) {
-        self.node.change(|state| {
-            let late = state.faults.starts_on_their_way.take().unwrap_or_default();
-            for name in late {
-                let _of_what_is_gone = state.start(&name);
-            }
-        });
-    }
-
-    /// How many calls of this kind were made; those that still wait for an answer do not count.
-    #[must_use]
-    pub fn calls(&self, call: Call) -> u64 {
-        self.node.look(|state| state.faults.made.get(&call).copied().unwrap_or(0))
-    }
-
-    /// Waits until so many calls were made that did not answer at once.
-    pub async fn until_hung(&self, calls: u64) {
-        let mut changes = self.node.watch();
-        while self.node.look(|state| state.faults.hung) < calls {
-            if changes.changed().await.is_err() {
-                return;
-            }
-        }
-    }
-
-    /// Names of all volumes, of whatever cluster.
-    #[must_use]
-    pub fn volumes(&self) -> Vec<String> {
-        self.node.look(|state| state.volumes.names())
-    }
-
-    /// Somebody removes all volumes that no container has.
-    pub fn prune_volumes(&self) {
-        self.node.change(State::prune);
-    }
-
-    /// How many containers were started with a volume that was not full.
-    #[must_use]
-    pub fn bare_starts(&self) -> u64 {
-        self.node.look(|state| state.bare_starts)
     }
 }
 

@@ -3,7 +3,7 @@ use std::io::Read;
 
 use bytes::Bytes;
 
-use crate::{EngineError, Result};
+use crate::model::{EngineError, Result};
 
 /// The files put into a simulated container, by absolute path.
 #[derive(Debug, Clone, Default)]

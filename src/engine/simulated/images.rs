@@ -16,7 +16,8 @@ use super::faults::Call;
 use super::files::Files;
 use super::node::State;
 use super::streams::refusal;
-use crate::{EngineError, ImageSize, Images, Result};
+use crate::images::{ImageSize, Images};
+use crate::model::{EngineError, Result};
 
 /// What every simulated image takes, in bytes.
 const BASE: u64 = 64_000_000;

@@ -2,8 +2,8 @@
 
 use protocol::ids::JobId;
 
-use crate::Stats;
 use crate::exporter::GpuSample;
+use crate::model::Stats;
 
 /// One round of a training, in seconds.
 const ROUND: f64 = 120.0;

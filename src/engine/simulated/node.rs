@@ -21,7 +21,7 @@ use super::volumes::Volumes;
 use crate::docker::of_another_epoch;
 use crate::exporter::GpuSample;
 use crate::filling::Labels;
-use crate::{Container, ContainerSpec, DiskRoom, EngineError, Result, Stranger};
+use crate::model::{Container, ContainerSpec, DiskRoom, EngineError, Result, Stranger};
 
 static NODES: LazyLock<Mutex<HashMap<String, Arc<Node>>>> = LazyLock::new(Mutex::default);
 

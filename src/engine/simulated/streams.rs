@@ -13,7 +13,7 @@ use tokio_util::io::ReaderStream;
 
 use super::faults::Call;
 use super::node::Node;
-use crate::{ContainerStatus, EngineError, Exec, LogChunk, LogRequest, Result, Stream};
+use crate::model::{ContainerStatus, EngineError, Exec, LogChunk, LogRequest, Result, Stream};
 
 /// Lines of progress in a pull.
 const STEPS: u32 = 5;
