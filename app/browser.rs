@@ -7,7 +7,7 @@ use leptos::prelude::{ArcTrigger, Notify, Track};
 use leptos::task::spawn_local;
 use protocol::time::Timestamp;
 
-use crate::Failed;
+use crate::failed::Failed;
 use crate::i18n::language::Language;
 use crate::i18n::words::Texts;
 use crate::i18n::{en, zh};

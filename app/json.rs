@@ -105,7 +105,7 @@ mod tests {
     use protocol::state::State;
 
     use super::*;
-    use crate::Failed;
+    use crate::failed::Failed;
     use crate::i18n::Language;
 
     fn comes_back<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: T) {

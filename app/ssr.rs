@@ -14,7 +14,7 @@ use leptos::prelude::*;
 use leptos_axum::ResponseOptions;
 use protocol::time::Timestamp;
 
-use crate::Failed;
+use crate::failed::Failed;
 use crate::i18n::language::Language;
 use crate::i18n::words::Texts;
 use crate::i18n::{en, zh};

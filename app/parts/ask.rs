@@ -9,7 +9,7 @@ use leptos::task::spawn_local;
 use wasm_bindgen::JsCast;
 use web_sys::{FormData, HtmlButtonElement};
 
-use crate::Failed;
+use crate::failed::Failed;
 use crate::i18n::{Reader, Texts, text_of};
 use crate::parts::confirm::{Confirm, Opener};
 use crate::parts::sign_in_again::SignInAgain;

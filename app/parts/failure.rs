@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 
-use crate::Failed;
+use crate::failed::Failed;
 use crate::i18n::{told, tr};
 use crate::parts::request_id::RequestId;
 use crate::parts::sign_in_again::SignInAgain;

@@ -3,7 +3,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlFormElement;
 
-use crate::Failed;
+use crate::failed::Failed;
 use crate::i18n::{Reader, tr};
 use crate::parts::request_id::RequestId;
 use crate::parts::sign_in_again::SignInAgain;

@@ -6,7 +6,7 @@ use protocol::ids::{GroupName, UserName, VirtualClusterName};
 use serde::{Deserialize, Serialize};
 use server_fn::codec::GetUrl;
 
-use crate::Failed;
+use crate::failed::Failed;
 use crate::forms::GroupForm;
 use crate::json::Answer;
 use crate::server_fns::reads::Reads;

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 use server_fn::codec::GetUrl;
 
-use crate::Failed;
+use crate::failed::Failed;
 use crate::failed_lately::FailedLately;
 use crate::json::Answer;
 use crate::server_fns::jobs::JobList;

@@ -3,7 +3,7 @@ use leptos::prelude::*;
 use protocol::ids::RoleName;
 use server_fn::codec::GetUrl;
 
-use crate::Failed;
+use crate::failed::Failed;
 use crate::json::Answer;
 use crate::server_fns::jobs::JobKeyText;
 use crate::server_fns::reads::Reads;

@@ -13,7 +13,7 @@ use protocol::state::State;
 use serde::{Deserialize, Serialize};
 use server_fn::codec::GetUrl;
 
-use crate::Failed;
+use crate::failed::Failed;
 use crate::json::{Answer, Unreadable, from_json};
 use crate::server_fns::checked::Checked;
 use crate::server_fns::reads::Reads;

@@ -4,7 +4,7 @@ use protocol::state::State;
 use serde::{Deserialize, Serialize};
 use server_fn::codec::GetUrl;
 
-use crate::Failed;
+use crate::failed::Failed;
 use crate::json::Answer;
 use crate::server_fns::reads::Reads;
 

@@ -5,7 +5,7 @@ use protocol::ids::NodeName;
 use serde::{Deserialize, Serialize};
 use server_fn::codec::GetUrl;
 
-use crate::Failed;
+use crate::failed::Failed;
 use crate::forms::NodeForm;
 use crate::json::Answer;
 use crate::server_fns::reads::Reads;

@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 
-use crate::Failed;
+use crate::failed::Failed;
 use crate::json::Answer;
 
 /// Remembers the language.

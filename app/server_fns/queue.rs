@@ -6,7 +6,7 @@ use protocol::spec::Priority;
 use serde::{Deserialize, Serialize};
 use server_fn::codec::GetUrl;
 
-use crate::Failed;
+use crate::failed::Failed;
 use crate::forms::{ClusterForm, NodeForm};
 use crate::json::Answer;
 use crate::server_fns::jobs::JobKeyText;

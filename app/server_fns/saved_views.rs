@@ -2,7 +2,7 @@ use api::saved_views::SavedView;
 use leptos::prelude::*;
 use server_fn::codec::GetUrl;
 
-use crate::Failed;
+use crate::failed::Failed;
 use crate::json::Answer;
 use crate::server_fns::reads::Reads;
 

@@ -3,8 +3,8 @@ use leptos::prelude::*;
 use protocol::ids::JobKey;
 use server_fn::codec::GetUrl;
 
-use crate::Failed;
 use crate::connect::Ways;
+use crate::failed::Failed;
 use crate::json::Answer;
 use crate::server_fns::reads::Reads;
 

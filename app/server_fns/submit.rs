@@ -5,8 +5,8 @@ use protocol::problem::Problem;
 use serde::{Deserialize, Serialize};
 use server_fn::codec::{GetUrl, MultipartData, MultipartFormData};
 
-use crate::Failed;
 use crate::document::Tree;
+use crate::failed::Failed;
 use crate::i18n::Language;
 use crate::json::Answer;
 use crate::server_fns::checked::Checked;

@@ -235,7 +235,7 @@ fn what_settings_may_not_be_is_known() {
     let alone = protocol::shares::mistakes(&clusters[3..4]);
     let mistakes = [node.mistakes(), none.mistakes(), of_clusters, alone].concat();
     assert_eq!(mistakes.len(), 25, "{mistakes:?}");
-    let failed = crate::Failed::from(api::Error::invalid_settings(mistakes));
+    let failed = crate::failed::Failed::from(api::Error::invalid_settings(mistakes));
     for told in failed.sentences(&super::TEXTS) {
         let english = ["is", "there", "less", "more", "not", "once", "part", "(allowed:", "or"];
         let left = english.iter().find(|word| told.split(' ').any(|one| one == **word));

@@ -12,8 +12,8 @@ use wasm_bindgen::JsCast;
 use web_sys::{FormData, HtmlFormElement};
 
 use super::remove::Remove;
-use crate::Failed;
 use crate::address::encode;
+use crate::failed::Failed;
 use crate::forms::ClusterForm;
 use crate::i18n::{Reader, text, told, tr};
 use crate::live::Live;

@@ -51,7 +51,7 @@ fn Edit(save: Sending) -> impl IntoView {
         async |edited: Option<String>| {
             let storages = list_storages().await?;
             let is_edited = |view: &StorageView| Some(view.name.as_str()) == edited.as_deref();
-            Ok::<_, crate::Failed>(storages.into_iter().find(is_edited))
+            Ok::<_, crate::failed::Failed>(storages.into_iter().find(is_edited))
         },
     );
     view! { <Loaded resource=known content=move |edited| view! { <SaveForm save=save edited=edited/> }/> }

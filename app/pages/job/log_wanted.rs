@@ -8,9 +8,9 @@ use protocol::ids::{JobKey, RoleName};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::Failed;
 use crate::address;
 use crate::edge;
+use crate::failed::Failed;
 use crate::pages::job::detail::Detail;
 use crate::reading::{Reading, reading};
 

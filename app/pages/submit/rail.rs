@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 
-use crate::Failed;
+use crate::failed::Failed;
 use crate::i18n::{told, tr};
 use crate::pages::submit::availability::Availability;
 use crate::pages::submit::problems::submit_problems;

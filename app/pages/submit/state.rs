@@ -6,9 +6,9 @@ use leptos::task::spawn_local;
 use protocol::problem::Problem;
 use wasm_bindgen::JsCast;
 
-use crate::Failed;
 use crate::address::encode;
 use crate::document::{Edit, Tree};
+use crate::failed::Failed;
 use crate::i18n::{Reader, worded};
 use crate::pages::submit::draft::Drafts;
 use crate::pages::submit::draft::record::Draft;

@@ -1,7 +1,7 @@
 use leptos::prelude::*;
 use protocol::ids::NodeName;
 
-use crate::Failed;
+use crate::failed::Failed;
 use crate::i18n::{told, tr};
 use crate::pages::submit::later::submit_later;
 use crate::pages::submit::state::Editing;
