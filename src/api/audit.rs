@@ -7,7 +7,8 @@ use protocol::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Actor, Result};
+use crate::actor::Actor;
+use crate::error::Result;
 
 /// The audit log, for administrators.
 #[async_trait]

@@ -8,7 +8,7 @@ use protocol::ids::{JobId, JobKey, NodeName, UserName};
 use protocol::state::State;
 use serde::{Deserialize, Serialize};
 
-use crate::Actor;
+use crate::actor::Actor;
 
 protocol::tagged! {
     "kind" "Change"

@@ -15,10 +15,11 @@ use protocol::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::actor::Actor;
+use crate::error::Result;
 use crate::metrics::GpuNow;
 use crate::node_map::{NodeMap, NodeQuery};
 use crate::queue::Effect;
-use crate::{Actor, Result};
 
 /// What people do with nodes. Everybody sees them; only administrators change them.
 #[async_trait]

@@ -5,6 +5,9 @@ use protocol::problem::Problem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// What every operation answers.
+pub type Result<T> = std::result::Result<T, Error>;
+
 /// The one problem type at the edge: it tells the user what to do and leaks nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]

@@ -11,7 +11,8 @@ use protocol::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Actor, Result};
+use crate::actor::Actor;
+use crate::error::Result;
 
 /// What people do with files. Whose they are is decided by their paths: each user has a folder of
 /// his own, what a user makes elsewhere is his, what nobody has made is everybody's to read.

@@ -6,7 +6,8 @@ use protocol::person::Source;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Actor, Result};
+use crate::actor::Actor;
+use crate::error::Result;
 
 /// What people do with groups. They come from sign-in providers, or administrators write them here.
 #[async_trait]

@@ -7,7 +7,8 @@ use protocol::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Actor, Result};
+use crate::actor::Actor;
+use crate::error::Result;
 
 /// Saved images, for the job's owner and administrators. Saving and removing are in the audit log.
 #[async_trait]

@@ -19,11 +19,12 @@ use protocol::time::Timestamp;
 use protocol::wait::{Expected, WaitReason, Waiting};
 use serde::{Deserialize, Serialize};
 
+use crate::actor::Actor;
+use crate::error::Result;
 use crate::metrics::{IdleGpu, IdleJob, Idling, Lately};
 use crate::queue::{Explanation, Hold};
 use crate::storages::MountView;
 use crate::usage::{UsageOfDay, UsageQuery};
-use crate::{Actor, Result};
 
 /// What people do with jobs. Jobs are visible to every signed-in user; only the owner and
 /// administrators may change them.

@@ -35,7 +35,4 @@ pub mod users;
 
 pub use actor::Actor;
 pub use backend::Backend;
-pub use error::{Error, ErrorCode};
-
-/// What every operation answers.
-pub type Result<T> = std::result::Result<T, Error>;
+pub use error::{Error, ErrorCode, Result};

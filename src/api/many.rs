@@ -10,9 +10,11 @@ use protocol::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::actor::Actor;
+use crate::backend::Backend;
+use crate::error::{Error, ErrorCode, Result};
 use crate::jobs::{ConfigForm, Submission};
 use crate::queue::QueueChange;
-use crate::{Actor, Backend, Error, ErrorCode, Result};
 
 /// So many jobs at a time.
 pub const MOST: usize = 1_000;

@@ -9,7 +9,8 @@ use protocol::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Actor, Result};
+use crate::actor::Actor;
+use crate::error::Result;
 pub use lately::Lately;
 
 /// What was measured of jobs, which is gone with the job, and of nodes.

@@ -5,7 +5,8 @@ use protocol::notifications::Wishes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Actor, Result};
+use crate::actor::Actor;
+use crate::error::Result;
 
 /// What people want to be told of their jobs, by mail and by webhooks.
 #[async_trait]

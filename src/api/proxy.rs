@@ -8,7 +8,8 @@ use futures::io::{AsyncRead, AsyncWrite};
 use protocol::ids::{JobKey, PortLabel, RoleName};
 use serde::{Deserialize, Serialize};
 
-use crate::{Actor, Result};
+use crate::actor::Actor;
+use crate::error::Result;
 
 /// The ports of tasks, for their owners and administrators.
 #[async_trait]

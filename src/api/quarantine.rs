@@ -7,7 +7,8 @@ use protocol::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Actor, Result};
+use crate::actor::Actor;
+use crate::error::Result;
 
 /// What administrators do with them. Nothing happens to one unless one of them says so.
 #[async_trait]

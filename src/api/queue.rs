@@ -15,8 +15,9 @@ use protocol::wait::{Expected, Scarce, WaitReason, Waiting};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::actor::Actor;
 use crate::cluster::{FreeGpus, UserUse};
-use crate::{Actor, Result};
+use crate::error::Result;
 
 /// What people do with waiting jobs. Owners change their own jobs and only at their own cost;
 /// administrators change all.

@@ -4,7 +4,9 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Actor, Error, ErrorCode, Result, job_filter};
+use crate::actor::Actor;
+use crate::error::{Error, ErrorCode, Result};
+use crate::job_filter;
 
 /// A user has so many at most.
 pub const MOST: usize = 30;

@@ -5,7 +5,8 @@ use protocol::ids::{ProviderName, UserName};
 use protocol::person::Person;
 use serde::{Deserialize, Serialize};
 
-use crate::{Actor, Result};
+use crate::actor::Actor;
+use crate::error::Result;
 
 /// What the doors do when a provider has said who somebody is.
 #[async_trait]

@@ -5,7 +5,8 @@ use protocol::ids::{GroupName, StorageName, UserName};
 use protocol::storages::{StorageSettings, StorageSource};
 use serde::{Deserialize, Serialize};
 
-use crate::{Actor, Result};
+use crate::actor::Actor;
+use crate::error::Result;
 
 /// What people do with storages.
 #[async_trait]

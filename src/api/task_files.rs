@@ -7,7 +7,8 @@ use bytes::Bytes;
 use futures::stream::BoxStream;
 use protocol::ids::{JobKey, RoleName};
 
-use crate::{Actor, Result};
+use crate::actor::Actor;
+use crate::error::Result;
 
 /// Single files in and out of running tasks, for the job's owner and administrators. Each is in the
 /// audit log.

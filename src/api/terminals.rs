@@ -8,7 +8,8 @@ use futures::stream::BoxStream;
 use protocol::ids::{JobKey, RoleName};
 use serde::{Deserialize, Serialize};
 
-use crate::{Actor, Result};
+use crate::actor::Actor;
+use crate::error::Result;
 
 /// How long a shell waits for its terminal to come back, in seconds.
 pub const RETURN_SECONDS: u64 = 30;

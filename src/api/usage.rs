@@ -13,8 +13,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
+use crate::error::{Error, ErrorCode, Result};
 use crate::job_filter;
-use crate::{Error, ErrorCode, Result};
 pub use report::{UsageBy, UsageReport, UsageSum, csv};
 
 /// Milliseconds of a day.

@@ -9,8 +9,9 @@ use protocol::time::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::actor::Actor;
+use crate::error::Result;
 use crate::groups::{Granted, Membership};
-use crate::{Actor, Result};
 
 /// What people do with accounts.
 #[async_trait]

@@ -394,7 +394,7 @@ pub struct Exec {
     /// Its standard input.
     pub input: Pin<Box<dyn AsyncWrite + Send>>,
     /// What it writes.
-    pub output: BoxStream<'static, super::Result<LogChunk>>,
+    pub output: BoxStream<'static, Result<LogChunk>>,
     /// The engine's id of it, to resize its terminal and ask its exit code.
     pub id: String,
 }
