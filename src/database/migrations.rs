@@ -3,7 +3,6 @@
 use sea_orm::{ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend};
 use sea_orm_migration::{MigrationTrait, MigratorTrait};
 
-use self::statements::execute;
 use crate::transaction::begin_writing;
 use crate::{Error, Result, settings};
 

@@ -5,8 +5,9 @@ use protocol::state::State;
 use protocol::time::Timestamp;
 use sea_orm::entity::prelude::*;
 
+use super::job::JobRow;
 use super::listing::Asked;
-use super::{JobRow, row};
+use super::row;
 use crate::convert::{ROWS_A_STATEMENT, filled, readable};
 use crate::{ConnectionTrait, Database, Result, tags, tasks};
 

@@ -8,7 +8,8 @@ use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::SelectStatement;
 use sea_orm::{QueryOrder, QuerySelect, QueryTrait, Select, Statement};
 
-use super::{Job, JobRow, file, row};
+use super::job::{Job, JobRow};
+use super::{file, row};
 use crate::convert::{ROWS_A_STATEMENT, any_of, filled, readable};
 use crate::{ConnectionTrait, Error, Result};
 

@@ -7,7 +7,7 @@ use protocol::spec::Priority;
 use protocol::time::Timestamp;
 use sea_orm::entity::prelude::*;
 
-use super::{JobRow, StopRequest};
+use super::job::{JobRow, StopRequest};
 use crate::Result;
 use crate::convert::{Row, moment};
 

@@ -9,7 +9,8 @@ use sea_orm::{
     ActiveValue, ColumnTrait, EntityTrait, Insert, QueryFilter, QueryTrait, Set, Statement, Value,
 };
 
-use super::{JobUpdate, NewJob, file, row};
+use super::job::{JobUpdate, NewJob};
+use super::{file, row};
 use crate::convert::{
     ROWS_A_STATEMENT, amount, filled, form, in_forms, millis, parameters, to_json,
 };

@@ -2,6 +2,8 @@ use async_trait::async_trait;
 use sea_orm::DbErr;
 use sea_orm_migration::{MigrationName, MigrationTrait, SchemaManager};
 
+use super::statements::execute;
+
 /// GPUs are counted in thousandths.
 pub(crate) struct Migration;
 
@@ -19,6 +21,6 @@ impl MigrationTrait for Migration {
     }
 
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        super::execute(manager.get_connection(), include_str!("m0008_gpu_parts.sql").trim()).await
+        execute(manager.get_connection(), include_str!("m0008_gpu_parts.sql").trim()).await
     }
 }

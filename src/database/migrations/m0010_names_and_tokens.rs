@@ -2,6 +2,8 @@ use async_trait::async_trait;
 use sea_orm::DbErr;
 use sea_orm_migration::{MigrationName, MigrationTrait, SchemaManager};
 
+use super::statements::execute;
+
 pub(crate) struct Migration;
 
 impl MigrationName for Migration {
@@ -13,7 +15,6 @@ impl MigrationName for Migration {
 #[async_trait]
 impl MigrationTrait for Migration {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        super::execute(manager.get_connection(), include_str!("m0010_names_and_tokens.sql").trim())
-            .await
+        execute(manager.get_connection(), include_str!("m0010_names_and_tokens.sql").trim()).await
     }
 }

@@ -2,6 +2,8 @@ use async_trait::async_trait;
 use sea_orm::DbErr;
 use sea_orm_migration::{MigrationName, MigrationTrait, SchemaManager};
 
+use super::statements::execute;
+
 /// What jobs have used is counted once they have ended, and outlives them.
 pub(crate) struct Migration;
 
@@ -19,6 +21,6 @@ impl MigrationTrait for Migration {
     }
 
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        super::execute(manager.get_connection(), include_str!("m0017_retention.sql").trim()).await
+        execute(manager.get_connection(), include_str!("m0017_retention.sql").trim()).await
     }
 }

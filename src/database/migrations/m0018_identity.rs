@@ -2,6 +2,8 @@ use async_trait::async_trait;
 use sea_orm::DbErr;
 use sea_orm_migration::{MigrationName, MigrationTrait, SchemaManager};
 
+use super::statements::execute;
+
 /// Each run of a task says in which life of the database it was given, and a node what on it is no
 /// job's. Runs of before say nothing.
 pub(crate) struct Migration;
@@ -20,6 +22,6 @@ impl MigrationTrait for Migration {
     }
 
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        super::execute(manager.get_connection(), include_str!("m0018_identity.sql").trim()).await
+        execute(manager.get_connection(), include_str!("m0018_identity.sql").trim()).await
     }
 }

@@ -2,6 +2,8 @@ use async_trait::async_trait;
 use sea_orm::DbErr;
 use sea_orm_migration::{MigrationName, MigrationTrait, SchemaManager};
 
+use super::statements::execute;
+
 /// For how many seconds an attempt's tasks run on without a word from the server.
 pub(crate) struct Migration;
 
@@ -14,6 +16,6 @@ impl MigrationName for Migration {
 #[async_trait]
 impl MigrationTrait for Migration {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        super::execute(manager.get_connection(), include_str!("m0020_lease.sql").trim()).await
+        execute(manager.get_connection(), include_str!("m0020_lease.sql").trim()).await
     }
 }

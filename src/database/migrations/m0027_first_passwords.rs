@@ -2,6 +2,8 @@ use async_trait::async_trait;
 use sea_orm::DbErr;
 use sea_orm_migration::{MigrationName, MigrationTrait, SchemaManager};
 
+use super::statements::execute;
+
 /// Whether a password lets its user do nothing but choose another one.
 pub(crate) struct Migration;
 
@@ -15,6 +17,6 @@ impl MigrationName for Migration {
 impl MigrationTrait for Migration {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         let statements = include_str!("m0027_first_passwords.sql").trim();
-        super::execute(manager.get_connection(), statements).await
+        execute(manager.get_connection(), statements).await
     }
 }

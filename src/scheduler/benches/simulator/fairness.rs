@@ -9,7 +9,7 @@ use protocol::time::Timestamp;
 use scheduler::State;
 use scheduler::model::{Demand, Request};
 
-use crate::figure;
+use crate::figures::figure;
 use crate::openb::request;
 use crate::synthetic::nodes;
 

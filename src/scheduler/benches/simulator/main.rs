@@ -8,6 +8,7 @@
 //! folder; `--plots DIR` leaves SVG files there.
 
 mod fairness;
+mod figures;
 mod gates;
 mod jobs;
 mod openb;
@@ -18,28 +19,6 @@ mod synthetic;
 mod traces;
 
 use std::path::PathBuf;
-
-/// Prints a figure, and what it is to be.
-fn figure(name: &str, value: f64, unit: &str) {
-    println!("{name} {value:.2} {unit}{}", gates::beside(name, value));
-}
-
-/// The moment.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "only the middle is without a clock; this measures it"
-)]
-fn clock() -> std::time::Instant {
-    std::time::Instant::now()
-}
-
-/// Seconds that this thread has had a core: others on the machine do not count. Where the system
-/// does not say, the time on the wall.
-fn core_seconds(began: std::time::Instant) -> f64 {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanoseconds = told.and_then(|text| text.split(' ').next()?.parse::<u64>().ok());
-    nanoseconds.map_or_else(|| began.elapsed().as_secs_f64(), |nanos| nanos as f64 / 1e9)
-}
 
 /// What the command line asks for.
 #[derive(Debug, Default)]

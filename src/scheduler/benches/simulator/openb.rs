@@ -11,8 +11,9 @@ use protocol::time::Timestamp;
 use scheduler::State;
 use scheduler::model::{Demand, GaveWay, Node, Placement, Request, RoleRequest, VirtualCluster};
 
+use crate::figures::{clock, core_seconds, figure};
 use crate::plot::{Line, plot};
-use crate::{clock, core_seconds, figure, traces};
+use crate::traces;
 
 /// One of so many tasks with GPUs insists on a type where wishes are made up.
 const WISHING: usize = 6;

@@ -13,9 +13,10 @@ use scheduler::model::{Demand, GaveWay, Node, Request, RoleRequest, VirtualClust
 use scheduler::{Like, PastRuns, State};
 
 use crate::fairness::Satisfaction;
+use crate::figures::{figure, percentile};
 use crate::jobs::{GPUS, Job, Nodes};
 use crate::plot::{Line, plot};
-use crate::{figure, jobs, openb, rivals};
+use crate::{jobs, openb, rivals};
 
 /// Those of Philly's months whose figures are published.
 const MONTHS: [&str; 2] = ["10", "11"];
@@ -358,14 +359,6 @@ fn longest_overtaken(jobs: &[Job], fates: &[Fate]) -> i64 {
         }
     }
     longest
-}
-
-/// What so many of a hundred are below, in seconds.
-pub(crate) fn percentile(millis: impl Iterator<Item = i64>, percent: usize) -> f64 {
-    let mut all: Vec<_> = millis.collect();
-    all.sort_unstable();
-    let at = (all.len() * percent / 100).min(all.len().saturating_sub(1));
-    all.get(at).map_or(0.0, |millis| *millis as f64 / 1000.0)
 }
 
 /// For each virtual cluster: its mean delay, less that with its own nodes for itself under the same

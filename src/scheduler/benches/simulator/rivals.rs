@@ -7,9 +7,8 @@ use std::ops::Bound;
 
 use protocol::ids::VirtualClusterName;
 
-use crate::figure;
+use crate::figures::{figure, percentile};
 use crate::jobs::{GPUS, Job, Nodes};
-use crate::philly::percentile;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Policy {

@@ -11,8 +11,8 @@ use protocol::time::Timestamp;
 use scheduler::model::{Demand, Node, Request, VirtualCluster};
 use scheduler::{Admission, State};
 
+use crate::figures::{clock, core_seconds, figure};
 use crate::openb::request;
-use crate::{clock, core_seconds, figure};
 
 /// Virtual clusters that share the nodes.
 const CLUSTERS: u32 = 10;
