@@ -51,9 +51,9 @@ pub(crate) async fn write(
 fn moments(from: Timestamp, until: Timestamp) -> impl Iterator<Item = Timestamp> {
     let later = move |at: &Timestamp| {
         let step = match until.since(*at) {
-            ..=HOUR => 10 * SECOND,
-            ..=DAY => 50 * SECOND,
-            _ => 230 * SECOND,
+            ago if ago <= HOUR => 10 * SECOND,
+            ago if ago <= DAY => 50 * SECOND,
+            _longer_ago => 230 * SECOND,
         };
         Some(at.plus_millis(step)).filter(|next| *next <= until)
     };

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use futures::TryStreamExt;
 use futures::stream::BoxStream;
 
+use crate::content::Range;
 use crate::entry::EntryKind;
 use crate::error::{Result, StorageError};
 use crate::path::StoragePath;

@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use bytes::Bytes;
 use futures::StreamExt;
 
+use crate::content::Content;
 use crate::entry::EntryKind;
 use crate::error::{Result, StorageError};
 use crate::own::{OWN, UNFINISHED};

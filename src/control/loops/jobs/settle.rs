@@ -127,7 +127,7 @@ mod tests {
         node.set_unreachable(false);
         let another = Epoch::default().next(7);
         assert!(matches!(of(another).await, Launched::GivenUp(_)));
-        assert_eq!(node.containers(), [name.clone()], "it is not ours to touch");
+        assert_eq!(node.containers(), [name.as_str()], "it is not ours to touch");
         engine.start(&name).await.unwrap();
         assert!(matches!(of(Epoch::default()).await, Launched::Done));
         let found = engine.inspect(&name).await.unwrap().unwrap();
