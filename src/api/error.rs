@@ -1,7 +1,7 @@
 use std::fmt;
 
-use protocol::ids::InvalidName;
 use protocol::problem::Problem;
+use protocol::trouble::{OwnTrouble, Trouble};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -70,11 +70,41 @@ impl Error {
     }
 }
 
-/// A name that nothing can have; where one is looked up, it is missing instead.
-impl From<InvalidName> for Error {
-    fn from(error: InvalidName) -> Self {
-        Self::new(ErrorCode::InvalidParametersError, error.to_string())
+/// Whatever fails beneath the operations, as the user sees it; what he does not see is logged by then.
+impl<E: OwnTrouble> From<E> for Error {
+    fn from(error: E) -> Self {
+        let (code, message) = match error.answer() {
+            Trouble::Ours => return Self::internal(),
+            Trouble::NoDatabase => return Self::no_database(),
+            Trouble::BrokenOff { source, message } => return senders(source.as_ref(), message),
+            Trouble::Damaged(what) => (
+                ErrorCode::UnknownError,
+                format!("{what} cannot be read: tell an administrator, who finds more in the log"),
+            ),
+            Trouble::NoStorage => (
+                ErrorCode::UnavailableError,
+                "the storage does not answer as it should; try again".to_owned(),
+            ),
+            Trouble::Invalid(message) => (ErrorCode::InvalidParametersError, message),
+            Trouble::NoFile(message) => (ErrorCode::NoFileError, message),
+            Trouble::InTheWay(message) => (ErrorCode::ConflictFileError, message),
+            Trouble::NotEmpty(message) => (ErrorCode::FolderNotEmptyError, message),
+            Trouble::TooLarge(message) => (ErrorCode::TooLargeError, message),
+        };
+        Self::new(code, message)
     }
+}
+
+/// Why the sender broke off, where it is an error of ours.
+fn senders(source: &(dyn std::error::Error + 'static), message: String) -> Error {
+    let mut cause = Some(source);
+    while let Some(found) = cause {
+        if let Some(error) = found.downcast_ref::<Error>() {
+            return error.clone();
+        }
+        cause = found.source();
+    }
+    Error::new(ErrorCode::InvalidParametersError, message)
 }
 
 /// Stable error words. Those of OpenPAI keep its spelling, so that its clients go on working.
@@ -206,5 +236,54 @@ impl ErrorCode {
 impl fmt::Display for ErrorCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.serialize(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Failed(Trouble);
+
+    impl OwnTrouble for Failed {
+        fn answer(self) -> Trouble {
+            self.0
+        }
+    }
+
+    fn seen(trouble: Trouble) -> Error {
+        Failed(trouble).into()
+    }
+
+    fn broken_off(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Trouble {
+        Trouble::BrokenOff { source: source.into(), message: "a did not arrive".to_owned() }
+    }
+
+    #[test]
+    fn trouble_of_ours_is_told_from_what_the_asker_can_mend() {
+        let text = || "/a".to_owned();
+        for (trouble, status, is_ours) in [
+            (Trouble::Ours, 500, true),
+            (Trouble::NoDatabase, 503, true),
+            (Trouble::Damaged(text()), 500, true),
+            (Trouble::NoStorage, 503, false),
+            (Trouble::Invalid(text()), 400, false),
+            (Trouble::NoFile(text()), 404, false),
+            (Trouble::InTheWay(text()), 409, false),
+            (Trouble::NotEmpty(text()), 409, false),
+            (Trouble::TooLarge(text()), 413, false),
+            (broken_off("the line is dead"), 400, false),
+        ] {
+            let words = format!("{trouble:?}");
+            let seen = seen(trouble);
+            assert_eq!((seen.code.status(), seen.is_ours()), (status, is_ours), "{words}");
+        }
+    }
+
+    #[test]
+    fn who_broke_off_for_a_reason_of_ours_is_told_that_reason() {
+        let reason = Error::new(ErrorCode::NoEnoughQuotaError, "no room is left");
+        assert_eq!(seen(broken_off(std::io::Error::other(reason.clone()))), reason);
+        assert_eq!(seen(broken_off("the line is dead")).message, "a did not arrive");
     }
 }

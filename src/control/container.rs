@@ -7,6 +7,7 @@ pub(crate) mod entry;
 pub(crate) mod folders;
 pub(crate) mod foreign;
 pub(crate) mod guest;
+pub(crate) mod held;
 pub(crate) mod images;
 pub(crate) mod launch;
 pub(crate) mod lease;

@@ -1,8 +1,6 @@
 use std::any::Any;
 use std::fmt::Display;
 
-use api::ErrorCode;
-
 /// Why control cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -95,34 +93,17 @@ pub(crate) fn words(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }
 
-/// A failure of the database, as the user sees it.
-pub(crate) fn database(error: database::Error) -> api::Error {
-    let seen = match &error {
-        database::Error::Unavailable { .. } => api::Error::no_database(),
-        database::Error::Corrupt { what, .. } => api::Error::new(
-            ErrorCode::UnknownError,
-            format!("{what} cannot be read: tell an administrator, who finds more in the log"),
-        ),
-        database::Error::Conflict { .. }
-        | database::Error::NotFound { .. }
-        | database::Error::Internal { .. } => return internal(&error),
-    };
-    tracing::error!(%error, "operation failed");
-    seen
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn a_database_that_is_away_is_one_to_come_back_to() {
         let away = database::Error::Unavailable { message: "the disk is full".to_owned() };
-        let seen = database(away);
+        let seen = api::Error::from(away);
         assert_eq!((seen.code.status(), seen.is_ours()), (503, true));
         assert!(!seen.message.contains("disk"), "{seen}");
         let what = "row 7 of table jobs".to_owned();
-        let seen = database(database::Error::Corrupt { what, message: "a secret".to_owned() });
+        let seen =
+            api::Error::from(database::Error::Corrupt { what, message: "a secret".to_owned() });
         assert_eq!((seen.code.status(), seen.is_ours()), (500, true));
         assert!(seen.message.starts_with("row 7 of table jobs cannot be read"), "{seen}");
         assert!(!seen.message.contains("secret"), "{seen}");

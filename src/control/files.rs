@@ -5,6 +5,6 @@ pub(crate) mod job_keys;
 pub(crate) mod ledger;
 pub(crate) mod uploads;
 
-mod failure;
+mod path;
 
-pub(crate) use failure::{failure, path_of};
+pub(crate) use path::path_of;

@@ -7,4 +7,5 @@ pub(crate) mod happened;
 pub(crate) mod health;
 pub(crate) mod letters;
 pub(crate) mod notices;
+pub(crate) mod store;
 pub(crate) mod usage;

@@ -18,24 +18,38 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::accounts::passwords;
+use crate::accounts::people::People;
 use crate::accounts::sign_in_options::SignInOptions;
 use crate::container::guest::program::Guests;
+use crate::container::held::Held;
 use crate::container::tunnels;
 use crate::error::Error;
 use crate::known::cluster::Cluster;
+use crate::known::counts::Counts;
 use crate::known::gpus::GpuOptions;
+use crate::known::identity::Identity;
+use crate::known::jobs::KnownJobs;
+use crate::known::leases::Leases;
+use crate::known::live::Live;
+use crate::known::nodes::KnownNodes;
+use crate::known::outbound::Outbound;
 use crate::known::own_engines;
 use crate::known::passes::{Passes, Rhythm};
 use crate::known::portal::Portal;
 use crate::known::posted::Notifying;
 use crate::known::promises;
+use crate::known::queue::SchedulerHandle;
+use crate::known::readings::Readings;
+use crate::known::refresh::ClusterHandle;
 use crate::known::rules::{ContainerDisk, Rules};
 use crate::known::runs;
+use crate::known::settings::{OfNodes, Settings};
 use crate::logs::spools::held::Spools;
 use crate::loops::probe::{Ground, Probe};
 use crate::loops::supervised::Loops;
 use crate::ops::submit::{Inbox, Submissions};
-use crate::shared::{OfNodes, Shared};
+use crate::records::store::Store;
+use crate::shared::Shared;
 use crate::terminals::Terminals;
 use crate::wake::now;
 use crate::{loops, ops};
@@ -187,15 +201,28 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
     let spools = Spools::new(data.join("logs"), tasks.clone(), shutdown.clone());
     let past = runs::remember(&database, rules.half_life).await?;
-    let decided = (of_nodes, rules, options.sign_in);
-    let outward = (options.notifying, spools);
-    let identity = (installation, epoch);
-    let shared =
-        Shared::new(identity, database, storage, (seal, guests), decided, outward, (cluster, past));
-    let shared = Arc::new(shared.map_err(Error::Thread)?);
-    shared.active.look_for_damage(&shared.database).await?;
-    loops::images::hold(&shared).await?;
-    shared.posted.know(database::notifications::list(shared.database.read()).await?);
+    let counts = Counts::default();
+    let own_failures = Arc::clone(&counts.own_failures);
+    let scheduler = SchedulerHandle::start(past, own_failures).map_err(Error::Thread)?;
+    let leases = Leases::new(database.mandate().waits());
+    let shared = Arc::new(Shared {
+        nodes: KnownNodes::new(ClusterHandle::new(cluster, of_nodes.portal.clone())),
+        identity: Identity { installation, epoch },
+        seal,
+        settings: Settings { rules, of_nodes },
+        store: Store::new(database, storage),
+        spools,
+        people: People::new(options.sign_in),
+        outbound: Outbound::new(options.notifying),
+        live: Live::default(),
+        jobs: KnownJobs::new(scheduler, leases),
+        containers: Held::new(guests),
+        readings: Readings::default(),
+        counts,
+    });
+    shared.jobs.active.look_for_damage(&shared.store.database).await?;
+    loops::images::hold(&shared.store, &shared.containers).await?;
+    shared.outbound.posted.know(database::notifications::list(shared.store.database.read()).await?);
     let (submissions, inbox) = Submissions::new();
     let mut loops = Loops::new(Arc::clone(&shared), tasks.clone(), shutdown.clone());
     let jobs = ops::jobs::Ops { shared: Arc::clone(&shared), submissions: submissions.clone() };
@@ -229,11 +256,11 @@ fn start_loops(
     loops.start("leases", loops::leases::RHYTHM, loops::leases::run);
     loops.start("images", loops::images::RHYTHM, loops::images::run);
     loops.start("kept", loops::kept::RHYTHM, loops::kept::run);
-    loops.start("disks", loops::disks::rhythm(shared), loops::disks::run);
-    loops.start("metrics", loops::metrics::rhythm(shared), loops::metrics::run);
+    loops.start("disks", loops::disks::rhythm(&shared.settings), loops::disks::run);
+    loops.start("metrics", loops::metrics::rhythm(&shared.settings), loops::metrics::run);
     loops.start("checks", loops::checks::RHYTHM, loops::checks::run);
     loops.start("closing", loops::closing::RHYTHM, loops::closing::run);
-    loops.start("directories", loops::directories::rhythm(shared), loops::directories::run);
+    loops.start("directories", loops::directories::rhythm(&shared.people), loops::directories::run);
     loops.start("notifications", loops::notifications::RHYTHM, loops::notifications::run);
     loops.start("retention", loops::retention::RHYTHM, loops::retention::run);
     loops.start("tunnels", tunnels::RHYTHM, tunnels::run);
@@ -270,7 +297,7 @@ impl Control {
     /// The database, for what is not control's: sessions.
     #[must_use]
     pub fn database(&self) -> &Database {
-        &self.shared.database
+        &self.shared.store.database
     }
 
     /// A key for what the server signs: the same for a use at each start, of nobody else known.
@@ -478,7 +505,7 @@ mod tests {
         let control = started(folder.path()).await;
         submit(&control, "before", "sleep 1000").await;
         until(&control, "before", State::Running).await;
-        control.shared.scheduler.ask(panics).await.unwrap_err();
+        control.shared.jobs.scheduler.ask(panics).await.unwrap_err();
         submit(&control, "after", "exit 0").await;
         until(&control, "after", State::Succeeded).await;
         until(&control, "before", State::Running).await;

@@ -16,9 +16,9 @@ use protocol::ids::UserName;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::error::database;
 use crate::lock::lock;
 use crate::records::audit::{self, Note};
+use crate::records::store::Store;
 use crate::secrets::sealing::random;
 use crate::shared::Shared;
 use session::SessionHandle;
@@ -72,7 +72,7 @@ impl Terminals {
     /// Comes back to a shell; `None`: it is gone, or it is somebody else's.
     pub(crate) async fn resume(
         &self,
-        shared: &Shared,
+        store: &Store,
         actor: &Actor,
         request: &TerminalRequest,
     ) -> Result<Option<Terminal>> {
@@ -83,7 +83,7 @@ impl Terminals {
         let Some(Open { handle, .. }) = mine else { return Ok(None) };
         let Some(attached) = handle.attach(*received).await else { return Ok(None) };
         let note = note(AuditAction::TerminalResumed, request, id.to_string());
-        audit::write(shared, actor, note).await.map_err(database)?;
+        audit::write(store, actor, note).await?;
         handle.resize(request.size).await;
         Ok(Some(attached.terminal(id.clone(), true, handle)))
     }
@@ -106,7 +106,7 @@ impl Terminals {
         let detail = format!("{id} by {}", shell.way);
         let opened = note(AuditAction::TerminalOpened, request, detail);
         // Nobody enters unseen.
-        audit::write(shared, actor, opened).await.map_err(database)?;
+        audit::write(&shared.store, actor, opened).await?;
         let (handle, session) = session::begin(shell);
         let open =
             Open { user: actor.user.clone(), object: object(request), handle: handle.clone() };
@@ -146,7 +146,7 @@ impl Terminals {
             lock(&open).remove(&id);
             let detail = format!("{id} {}", word(end));
             let note = note(AuditAction::TerminalEnded, &request, detail);
-            if let Err(error) = audit::write(&shared, &actor, note).await {
+            if let Err(error) = audit::write(&shared.store, &actor, note).await {
                 tracing::error!(%error, %id, "the end of a terminal cannot be written down");
             }
             drop(place);

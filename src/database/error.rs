@@ -1,3 +1,4 @@
+use protocol::trouble::{OwnTrouble, Trouble};
 use sea_orm::{DbErr, RuntimeErr, SqlErr, sqlx};
 
 /// What every query answers with.
@@ -61,6 +62,18 @@ impl Error {
     /// Of work on a thread or task of its own that did not come to its end.
     pub(crate) fn broken_off(error: tokio::task::JoinError) -> Self {
         Self::Internal { source: Box::new(error) }
+    }
+}
+
+/// The database's own words are for the log alone.
+impl OwnTrouble for Error {
+    fn answer(self) -> Trouble {
+        tracing::error!(error = %self, "operation failed");
+        match self {
+            Self::Unavailable { .. } => Trouble::NoDatabase,
+            Self::Corrupt { what, .. } => Trouble::Damaged(what),
+            Self::Conflict { .. } | Self::NotFound { .. } | Self::Internal { .. } => Trouble::Ours,
+        }
     }
 }
 

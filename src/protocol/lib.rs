@@ -45,6 +45,7 @@ pub mod storages;
 pub mod tagged;
 pub mod time;
 mod topology;
+pub mod trouble;
 pub mod wait;
 mod wish;
 mod words;

@@ -1,3 +1,4 @@
+use protocol::trouble::{OwnTrouble, Trouble};
 use rustix::io::Errno;
 
 use crate::path::StoragePath;
@@ -135,6 +136,42 @@ impl StorageError {
             _ => None,
         }
     }
+}
+
+/// What is the asker's is told in full; where the storage itself fails, its own words are for the log.
+impl OwnTrouble for StorageError {
+    fn answer(self) -> Trouble {
+        let message = self.to_string();
+        match self {
+            Self::Path { .. } => Trouble::Invalid(message),
+            Self::NotFound { .. } => Trouble::NoFile(message),
+            Self::Exists { .. } | Self::IsFolder { .. } | Self::NotFolder { .. } => {
+                Trouble::InTheWay(message)
+            }
+            Self::NotEmpty { .. } => Trouble::NotEmpty(message),
+            Self::TooLarge { .. } => Trouble::TooLarge(message),
+            Self::Content { source, .. } => Trouble::BrokenOff { source, message },
+            Self::Failed { path, source } => {
+                tracing::warn!(path, error = %chain(source.as_ref()), "the storage failed");
+                Trouble::NoStorage
+            }
+            Self::Root { .. } => {
+                tracing::error!(error = %message, "operation failed");
+                Trouble::Ours
+            }
+        }
+    }
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(found) = cause {
+        text.push_str(": ");
+        text.push_str(&found.to_string());
+        cause = found.source();
+    }
+    text
 }
 
 pub(crate) fn failed(path: &StoragePath, source: impl Into<Source>) -> StorageError {

@@ -15,12 +15,13 @@ use crate::i18n::zh::TEXTS;
 use crate::i18n::zh::said::said;
 
 /// Where sentences for people begin, by file or folder, seen from the pages.
-const PLACES: [(&str, &[&str]); 13] = [
+const PLACES: [(&str, &[&str]); 14] = [
     ("../src/control", &["ErrorCode::", "message = "]),
     ("../src/server", &["ErrorCode::", "message = "]),
     ("../src/server/functions.rs", &["invalid("]),
     ("../src/server/streams.rs", &["too_many("]),
     ("../src/api", &["#[error("]),
+    ("../src/api/error.rs", &["ErrorCode::"]),
     ("../src/storage/path.rs", &["refuse("]),
     ("../src/storage/error.rs", &["#[error("]),
     ("../src/engine/model.rs", &["#[error("]),

@@ -11,8 +11,9 @@ use protocol::cluster::VirtualClusterSettings;
 use protocol::ids::{GroupName, UserName};
 use protocol::storages::StorageSettings;
 
+use crate::accounts::people::People;
 use crate::accounts::sign_in_options::{SignInOptions, confirmed_within};
-use crate::shared::Shared;
+use crate::records::store::Store;
 use crate::wake::now;
 
 /// Refuses everybody but administrators.
@@ -77,46 +78,49 @@ fn is_meant_by(actor: &Actor, groups: &[Membership], settings: &StorageSettings)
 
 /// What is known of a user; `None`: the account is nobody's any more.
 pub(crate) async fn standing(
-    shared: &Shared,
+    store: &Store,
+    people: &People,
     user: &UserRecord,
 ) -> Result<Option<Standing>, database::Error> {
-    let account = provider_accounts::get(shared.database.read(), &user.name).await?;
-    let stored = groups::of_user(shared.database.read(), &user.name).await?;
-    standing_of(shared, user, (account, stored)).await
+    let account = provider_accounts::get(store.database.read(), &user.name).await?;
+    let stored = groups::of_user(store.database.read(), &user.name).await?;
+    standing_of(store, people, user, (account, stored)).await
 }
 
 /// The same of whom account and groups were read already.
 pub(crate) async fn standing_of(
-    shared: &Shared,
+    store: &Store,
+    people: &People,
     user: &UserRecord,
     (account, stored): (Option<ProviderAccount>, Vec<groups::Membership>),
 ) -> Result<Option<Standing>, database::Error> {
-    let options = &shared.sign_in;
+    let options = &people.sign_in;
     if account.as_ref().is_some_and(|account| !options.stands(account)) {
         return Ok(None);
     }
     let written = if user.admin || stored.is_empty() {
         BTreeSet::new()
     } else {
-        group_settings::of_administrators(shared.database.read()).await?
+        group_settings::of_administrators(store.database.read()).await?
     };
     Ok(Some(Standing::of(options, user, (stored, &written), account)))
 }
 
 /// Whether tokens of an account are still good: they are not, when its provider has not been asked
 /// about it for too long.
-pub(crate) fn tokens_are_good(shared: &Shared, standing: &Standing) -> bool {
-    let limit = shared.sign_in.token_seconds;
+pub(crate) fn tokens_are_good(people: &People, standing: &Standing) -> bool {
+    let limit = people.sign_in.token_seconds;
     standing.account.as_ref().is_none_or(|account| confirmed_within(account, limit, now()))
 }
 
 /// Whether somebody may use a virtual cluster. What is known of his groups is read where it decides.
 pub(crate) async fn may_use_now(
-    shared: &Shared,
+    store: &Store,
+    people: &People,
     actor: &Actor,
     settings: &VirtualClusterSettings,
 ) -> Result<bool, database::Error> {
-    Ok(may_use(actor, &[], settings) || Usable::by(shared, actor).await?.admits(settings))
+    Ok(may_use(actor, &[], settings) || Usable::by(store, people, actor).await?.admits(settings))
 }
 
 /// The virtual clusters and storages that somebody may use.
@@ -126,11 +130,15 @@ pub(crate) struct Usable<'a> {
 }
 
 impl<'a> Usable<'a> {
-    pub(crate) async fn by(shared: &Shared, actor: &'a Actor) -> Result<Self, database::Error> {
-        let conn = shared.database.read();
+    pub(crate) async fn by(
+        store: &Store,
+        people: &People,
+        actor: &'a Actor,
+    ) -> Result<Self, database::Error> {
+        let conn = store.database.read();
         let account = provider_accounts::get(conn, &actor.user).await?;
         let stored = groups::of_user(conn, &actor.user).await?;
-        let groups = shared.sign_in.memberships(stored, account.as_ref(), now());
+        let groups = people.sign_in.memberships(stored, account.as_ref(), now());
         Ok(Self { actor, groups })
     }
 
@@ -160,14 +168,14 @@ pub(crate) struct Everybody {
 }
 
 impl Everybody {
-    pub(crate) async fn read(shared: &Shared) -> Result<Self, database::Error> {
+    pub(crate) async fn read(store: &Store) -> Result<Self, database::Error> {
         let mut of_users = BTreeMap::<_, Vec<_>>::new();
-        for membership in groups::list(shared.database.read()).await? {
+        for membership in groups::list(store.database.read()).await? {
             of_users.entry(membership.user.clone()).or_default().push(membership);
         }
-        let accounts = provider_accounts::list(shared.database.read()).await?;
+        let accounts = provider_accounts::list(store.database.read()).await?;
         let accounts = accounts.into_iter().map(|account| (account.user.clone(), account));
-        let of_administrators = group_settings::of_administrators(shared.database.read()).await?;
+        let of_administrators = group_settings::of_administrators(store.database.read()).await?;
         Ok(Self { groups: of_users, of_administrators, accounts: accounts.collect() })
     }
 

@@ -8,23 +8,23 @@ use database::{Transaction, groups, users};
 use protocol::person::{Person, Source};
 use protocol::time::Timestamp;
 
+use crate::accounts::people::People;
 use crate::accounts::rights;
 use crate::accounts::sign_in_options::ProviderRights;
-use crate::error::database;
 use crate::records::audit::Note;
-use crate::shared::Shared;
+use crate::records::store::Store;
 use crate::wake::now;
 
 /// In place of a password's hash: no password has it.
 pub(crate) const NO_PASSWORD: &str = "!";
 
 /// Lets a person in for whom a provider has vouched just now.
-pub(crate) async fn enter(shared: &Shared, person: &Person) -> Result<Actor> {
+pub(crate) async fn enter(store: &Store, people: &People, person: &Person) -> Result<Actor> {
     let provider = &person.provider;
-    let rights = shared.sign_in.providers.get(provider);
+    let rights = people.sign_in.providers.get(provider);
     let rights = rights.ok_or_else(|| forbidden(format!("nobody signs in by {provider}")))?;
     let at = now();
-    let entered = shared.write(async |t| match provider_accounts::of_person(t, person).await? {
+    let entered = store.write(async |t| match provider_accounts::of_person(t, person).await? {
         Some(account) => renew(t, account, person, at).await,
         None => make(t, person, rights, at).await,
     });
@@ -32,9 +32,9 @@ pub(crate) async fn enter(shared: &Shared, person: &Person) -> Result<Actor> {
         Ok(entered) => entered?,
         // Somebody else has got the name between two looks.
         Err(database::Error::Conflict { .. }) => return Err(taken(&person.name, person)),
-        Err(error) => return Err(database(error)),
+        Err(error) => return Err(error.into()),
     };
-    let standing = rights::standing(shared, &user).await.map_err(database)?;
+    let standing = rights::standing(store, people, &user).await?;
     let standing = standing.ok_or_else(|| forbidden(format!("{} is gone", user.name)))?;
     tracing::info!(user = %user.name, %provider, admin = standing.actor.admin, "signed in");
     Ok(standing.actor)

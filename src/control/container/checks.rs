@@ -15,6 +15,8 @@ use protocol::placement::TaskPlacement;
 
 use super::{probe, samples};
 use crate::known::cluster::said_capacity;
+use crate::known::identity::Identity;
+use crate::known::settings::Settings;
 use crate::records::health;
 use crate::shared::Shared;
 use crate::wake::now;
@@ -65,9 +67,10 @@ impl With<'_> {
 
 /// Has a free node go through those of its checks that are due.
 pub(crate) async fn when_free(shared: &Shared, node: &NodeRecord, engine: &dyn Engine) {
-    for check in &shared.of_nodes.checks {
+    for check in &shared.settings.of_nodes.checks {
         let known = (&node.settings.name, &node.health);
-        if check.is_for(&node.settings.labels) && shared.checks.is_due(known, check, Instant::now())
+        if check.is_for(&node.settings.labels)
+            && shared.nodes.checks.is_due(known, check, Instant::now())
         {
             make(shared, node, engine, check, With::All).await;
         }
@@ -82,7 +85,7 @@ pub(crate) async fn before(
     attempt: (JobId, u32),
 ) -> Result<(), String> {
     for check in to_make(shared, place, When::Before) {
-        let Some(node) = shared.cluster().node(&place.node).cloned() else { return Ok(()) };
+        let Some(node) = shared.nodes.cluster().node(&place.node).cloned() else { return Ok(()) };
         let verdict = make(shared, &node, engine, check, With::Starting(place, attempt)).await;
         if let Some(Verdict::Failed(words)) = verdict
             && check.grade == Grade::Failed
@@ -104,16 +107,16 @@ pub(crate) async fn blamed(
         return exit;
     }
     let name = &place.node;
-    let Some(node) = shared.cluster().node(name).cloned() else { return exit };
+    let Some(node) = shared.nodes.cluster().node(name).cloned() else { return exit };
     if !place.gpus.is_empty() {
         let exporter = node.settings.metrics.as_deref();
-        let samples = samples::read(shared, name, exporter, engine).await;
+        let samples = samples::read(&shared.nodes, &shared.readings, name, exporter, engine).await;
         samples::note(shared, name, &samples).await;
     }
     for check in to_make(shared, place, When::After) {
         make(shared, &node, engine, check, With::Failed(place)).await;
     }
-    let cluster = shared.cluster();
+    let cluster = shared.nodes.cluster();
     let ailment = cluster.node(name).and_then(|node| node.health.failure(&place.gpus));
     match ailment {
         Some(ailment) => {
@@ -130,9 +133,9 @@ fn to_make<'a>(
     place: &TaskPlacement,
     when: When,
 ) -> impl Iterator<Item = &'a Check> {
-    let cluster = shared.cluster();
+    let cluster = shared.nodes.cluster();
     let labels = cluster.node(&place.node).map(|node| node.settings.labels.clone());
-    let checks = shared.of_nodes.checks.iter().filter(move |check| check.when == when);
+    let checks = shared.settings.of_nodes.checks.iter().filter(move |check| check.when == when);
     checks.filter(move |check| labels.as_ref().is_some_and(|labels| check.is_for(labels)))
 }
 
@@ -145,13 +148,13 @@ async fn make(
     with: With<'_>,
 ) -> Option<Verdict> {
     let name = &node.settings.name;
-    let turn = shared.checks.turn(name);
+    let turn = shared.nodes.checks.turn(name);
     let _turn = turn.lock().await;
     // Another task of the attempt may have waited for the same.
-    if with.attempt().is_some_and(|attempt| shared.checks.has_passed(name, check, attempt)) {
+    if with.attempt().is_some_and(|attempt| shared.nodes.checks.has_passed(name, check, attempt)) {
         return Some(Verdict::Passed);
     }
-    match tried(shared, node, engine, (check, with)).await {
+    match tried(&shared.identity, &shared.settings, node, engine, (check, with)).await {
         Ok(verdict) => {
             conclude(shared, name, (check, with), &verdict).await;
             Some(verdict)
@@ -159,7 +162,7 @@ async fn make(
         // That a node starts nothing is found out by other means.
         Err(error) => {
             tracing::warn!(node = %name, check = check.name, %error, "a check cannot be made");
-            shared.checks.not_made(name, check, Instant::now());
+            shared.nodes.checks.not_made(name, check, Instant::now());
             None
         }
     }
@@ -172,17 +175,32 @@ async fn conclude(
     verdict: &Verdict,
 ) {
     let passed = *verdict == Verdict::Passed;
-    let passes = shared.checks.made(name, check, (passed, with.attempt()), Instant::now());
+    let passes = shared.nodes.checks.made(name, check, (passed, with.attempt()), Instant::now());
     // What had some of the GPUs says nothing of the others.
     let gpus = check.gpus && matches!(with, With::All);
     let (check, at) = (Check { gpus, ..check.clone() }, now());
     let stored = match verdict {
         Verdict::Failed(words) => {
-            health::change(shared, name, |known| known.check_failed(&check, words.clone(), at))
-                .await
+            health::change(
+                &shared.store,
+                &shared.live,
+                &shared.jobs,
+                &shared.nodes,
+                name,
+                |known| known.check_failed(&check, words.clone(), at),
+            )
+            .await
         }
         Verdict::Passed if passes >= check.passes => {
-            health::change(shared, name, |known| known.check_passed(&check, at)).await
+            health::change(
+                &shared.store,
+                &shared.live,
+                &shared.jobs,
+                &shared.nodes,
+                name,
+                |known| known.check_passed(&check, at),
+            )
+            .await
         }
         Verdict::Passed => Ok(()),
     };
@@ -192,12 +210,13 @@ async fn conclude(
 }
 
 async fn tried(
-    shared: &Shared,
+    identity: &Identity,
+    settings: &Settings,
     node: &NodeRecord,
     engine: &dyn Engine,
     (check, with): (&Check, With<'_>),
 ) -> engine::Result<Verdict> {
-    let spec = spec(shared, node, check, with)?;
+    let spec = spec(identity, settings, node, check, with)?;
     let name = spec.name();
     let whole = PATIENCE + Duration::from_secs(u64::from(check.seconds));
     let tried = tokio::time::timeout(whole, run(engine, &spec, check)).await;
@@ -209,7 +228,8 @@ async fn tried(
 }
 
 fn spec(
-    shared: &Shared,
+    identity: &Identity,
+    settings: &Settings,
     node: &NodeRecord,
     check: &Check,
     with: With<'_>,
@@ -222,7 +242,7 @@ fn spec(
         command: check.command.as_str().into(),
         memory_mb: MEMORY,
         gpus: gpus.map(|gpu| GpuDevice { index: gpu.index, uuid: gpu.uuid }).collect(),
-        ..probe::spec(shared, node, &check.image)?
+        ..probe::spec(identity, settings, node, &check.image)?
     })
 }
 

@@ -18,9 +18,11 @@ use storage::stage::{Staging, tar_of_folder};
 use storage::{StorageError, StoragePath};
 use tar::{Builder, EntryType, Header};
 
+use crate::accounts::people::People;
 use crate::accounts::rights;
 use crate::files::access::Access;
 use crate::files::path_of;
+use crate::records::store::Store;
 use crate::shared::Shared;
 
 /// The largest code folder, in bytes.
@@ -67,7 +69,7 @@ pub(crate) struct Code {
 #[async_trait]
 impl Content for Code {
     async fn tar(&self) -> engine::Result<BoxStream<'static, engine::Result<Bytes>>> {
-        let storage = &self.shared.storage;
+        let storage = &self.shared.store.storage;
         let failed = |error| about(&self.told, error);
         let staging = Staging { below: String::new(), limit: LARGEST };
         let tar = tar_of_folder(storage, &self.path, staging).await.map_err(failed)?;
@@ -88,34 +90,36 @@ impl Content for Code {
 
 /// A folder of a job file that is taken with all that is in it, checked as its owner's.
 pub(crate) async fn readable_whole(
-    shared: &Shared,
+    store: &Store,
+    people: &People,
     owner: &UserName,
     path: &str,
 ) -> api::Result<StoragePath> {
-    let actor = acting(shared, owner).await?;
-    let path = path_of(shared, &api::files::FilePath::new(path))?;
-    Access { shared, actor: &actor }.to_read_whole(&path).await?;
+    let actor = acting(store, people, owner).await?;
+    let path = path_of(store, &api::files::FilePath::new(path))?;
+    Access { store, actor: &actor }.to_read_whole(&path).await?;
     Ok(path)
 }
 
 /// A file of a job file, checked as its owner's.
 pub(crate) async fn readable(
-    shared: &Shared,
+    store: &Store,
+    people: &People,
     owner: &UserName,
     path: &str,
 ) -> api::Result<StoragePath> {
-    let actor = acting(shared, owner).await?;
-    let path = path_of(shared, &api::files::FilePath::new(path))?;
-    Access { shared, actor: &actor }.to_read(&path).await?;
+    let actor = acting(store, people, owner).await?;
+    let path = path_of(store, &api::files::FilePath::new(path))?;
+    Access { store, actor: &actor }.to_read(&path).await?;
     Ok(path)
 }
 
 /// A job's owner with the rights that he has now.
-pub(crate) async fn acting(shared: &Shared, owner: &UserName) -> api::Result<Actor> {
-    let found = database::users::get(shared.database.read(), owner).await;
+pub(crate) async fn acting(store: &Store, people: &People, owner: &UserName) -> api::Result<Actor> {
+    let found = database::users::get(store.database.read(), owner).await;
     let nobody = Actor { user: owner.clone(), admin: false };
-    let Some(user) = found.map_err(crate::error::database)? else { return Ok(nobody) };
-    let standing = rights::standing(shared, &user).await.map_err(crate::error::database)?;
+    let Some(user) = found? else { return Ok(nobody) };
+    let standing = rights::standing(store, people, &user).await?;
     Ok(standing.map_or(nobody, |standing| standing.actor))
 }
 

@@ -15,16 +15,16 @@ pub(crate) fn endpoint(shared: &Shared, settings: &NodeSettings) -> EndpointOpti
     EndpointOptions {
         endpoint: settings.endpoint.clone(),
         gpu_runtime: settings.gpu_runtime,
-        tls: shared.of_nodes.certificates.as_ref().map(|folder| {
+        tls: shared.settings.of_nodes.certificates.as_ref().map(|folder| {
             let own = folder.join(settings.name.as_str());
             if own.is_dir() { own } else { folder.clone() }
         }),
         declared: None,
-        network: match shared.of_nodes.portal.network(settings) {
+        network: match shared.settings.of_nodes.portal.network(settings) {
             NodeNetwork::Host => None,
             NodeNetwork::Bridge => Some(OwnNetwork {
-                name: network(&shared.installation),
-                cluster: shared.installation.clone(),
+                name: network(&shared.identity.installation),
+                cluster: shared.identity.installation.clone(),
             }),
         },
     }

@@ -61,10 +61,11 @@ pub(crate) async fn enter_for(
     task: &Task,
     window: u32,
 ) -> Result<Handle<HostCheck>, Failure> {
-    let (true, Some(port)) = (shared.guests.are_there(), task.placement.ssh_port()) else {
+    let (true, Some(port)) = (shared.containers.guests.are_there(), task.placement.ssh_port())
+    else {
         return Err(Failure::Unreachable);
     };
-    let cluster = shared.cluster();
+    let cluster = shared.nodes.cluster();
     let node = cluster.node(&task.placement.node);
     if node.is_some_and(|node| node.settings.is_simulated()) {
         // What is at the address that it pretends to have is somebody else's.

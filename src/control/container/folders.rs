@@ -18,10 +18,12 @@ use protocol::ids::{JobId, UserName};
 use protocol::spec::Dialect;
 use storage::{EntryKind, StorageError, StoragePath, rights};
 
+use crate::accounts::people::People;
 use crate::container::code::acting;
 use crate::files::access::Access;
-use crate::files::{failure, path_of};
-use crate::shared::Shared;
+use crate::files::path_of;
+use crate::known::settings::Settings;
+use crate::records::store::Store;
 
 /// The label of a node that says where it has the storage, in place of the configuration's word;
 /// `none`: it has it not.
@@ -71,9 +73,9 @@ impl Shown {
 }
 
 /// Where a node has the storage, if it has it.
-pub(crate) fn mount<'a>(shared: &'a Shared, node: &'a NodeRecord) -> Option<&'a str> {
+pub(crate) fn mount<'a>(settings: &'a Settings, node: &'a NodeRecord) -> Option<&'a str> {
     let label = node.settings.labels.get(LABEL).filter(|path| !path.is_empty());
-    let mount = label.or(shared.of_nodes.storage_mount.as_ref());
+    let mount = label.or(settings.of_nodes.storage_mount.as_ref());
     mount.map(String::as_str).filter(|mount| *mount != "none")
 }
 
@@ -88,32 +90,36 @@ pub(crate) fn shown(mount: &str, wanted: &[Wanted]) -> Shown {
 /// for a grace, its output folder, and `dataDir`,
 /// not to be changed. Whose they are is looked at anew: they may have changed hands since the job
 /// was submitted.
-pub(crate) async fn wanted(shared: &Shared, facts: &JobFacts<'_>) -> Result<Vec<Wanted>> {
+pub(crate) async fn wanted(
+    store: &Store,
+    people: &People,
+    facts: &JobFacts<'_>,
+) -> Result<Vec<Wanted>> {
     let mut wanted = Vec::new();
-    let owner = acting(shared, &facts.key.user).await?;
-    let access = Access { shared, actor: &owner };
+    let owner = acting(store, people, &facts.key.user).await?;
+    let access = Access { store, actor: &owner };
     if let Some(home) = rights::home(&owner.user) {
-        shared.storage.create_folder(&home).await.map_err(failure)?;
-        must_be(shared, &home, &[EntryKind::Folder]).await?;
+        store.storage.create_folder(&home).await?;
+        must_be(store, &home, &[EntryKind::Folder]).await?;
         let (name, path, top) = ("HOME", home.clone(), home.clone());
         wanted.push(Wanted { name, path, top, read_only: false });
-        wanted.extend(checkpoints(shared, facts, home).await?);
+        wanted.extend(checkpoints(store, facts, home).await?);
     }
     let none = facts.spec.dialect == Dialect::V2 && facts.spec.output_dir.is_none();
     if !none {
-        let path = path_of(shared, &FilePath::new(environment::output_dir(facts)))?;
+        let path = path_of(store, &FilePath::new(environment::output_dir(facts)))?;
         access.to_write_whole(&path).await?;
-        shared.storage.create_folder(&path).await.map_err(failure)?;
+        store.storage.create_folder(&path).await?;
         let top = access.top(&path).await?;
-        must_be(shared, &top, &[EntryKind::Folder]).await?;
+        must_be(store, &top, &[EntryKind::Folder]).await?;
         wanted.push(Wanted { name: "OUTPUT", path, top, read_only: false });
     }
     if let Some(data) = &facts.spec.data_dir {
-        let path = path_of(shared, &FilePath::new(environment::substitute(data, facts)))?;
+        let path = path_of(store, &FilePath::new(environment::substitute(data, facts)))?;
         access.to_read_whole(&path).await?;
         let top = access.top(&path).await?;
         for place in [&top, &path] {
-            must_be(shared, place, &[EntryKind::Folder, EntryKind::File]).await?;
+            must_be(store, place, &[EntryKind::Folder, EntryKind::File]).await?;
         }
         wanted.push(Wanted { name: "DATA", path, top, read_only: true });
     }
@@ -122,7 +128,7 @@ pub(crate) async fn wanted(shared: &Shared, facts: &JobFacts<'_>) -> Result<Vec<
 
 /// Where all attempts of a job that asks for a grace keep what they go on from. It goes with the job.
 async fn checkpoints(
-    shared: &Shared,
+    store: &Store,
     facts: &JobFacts<'_>,
     home: StoragePath,
 ) -> Result<Option<Wanted>> {
@@ -131,8 +137,8 @@ async fn checkpoints(
     else {
         return Ok(None);
     };
-    shared.storage.create_folder(&path).await.map_err(failure)?;
-    must_be(shared, &path, &[EntryKind::Folder]).await?;
+    store.storage.create_folder(&path).await?;
+    must_be(store, &path, &[EntryKind::Folder]).await?;
     Ok(Some(Wanted { name: "CHECKPOINTS", path, top: home, read_only: false }))
 }
 
@@ -142,20 +148,20 @@ fn checkpoints_of(user: &UserName, job: JobId) -> Option<StoragePath> {
 
 /// Removes what jobs that are about to be forgotten kept to go on from.
 pub(crate) async fn forget_checkpoints(
-    shared: &Shared,
+    store: &Store,
     jobs: &[JobRow],
 ) -> std::result::Result<(), StorageError> {
     let users: BTreeSet<&UserName> = jobs.iter().map(|job| &job.key.user).collect();
     for user in users {
         let Some(all) = rights::checkpoints(user) else { continue };
         // Most users have none, and of whoever has a link there nothing is followed.
-        let found = shared.storage.find(&all).await?;
+        let found = store.storage.find(&all).await?;
         if found.is_none_or(|found| found.kind != EntryKind::Folder) {
             continue;
         }
         for job in jobs.iter().filter(|job| job.key.user == *user) {
             if let Some(path) = checkpoints_of(user, job.id) {
-                shared.storage.remove(&path, true).await?;
+                store.storage.remove(&path, true).await?;
             }
         }
     }
@@ -163,8 +169,8 @@ pub(crate) async fn forget_checkpoints(
 }
 
 /// A link that an engine follows leads anywhere on the node.
-async fn must_be(shared: &Shared, path: &StoragePath, kinds: &[EntryKind]) -> Result<()> {
-    let found = shared.storage.find(path).await.map_err(failure)?;
+async fn must_be(store: &Store, path: &StoragePath, kinds: &[EntryKind]) -> Result<()> {
+    let found = store.storage.find(path).await?;
     match found {
         Some(found) if kinds.contains(&found.kind) => Ok(()),
         Some(_) => {

@@ -6,12 +6,12 @@ use protocol::exit::{Cause, Exit};
 use protocol::ids::NodeName;
 
 use crate::known::cluster::architecture;
-use crate::shared::Shared;
+use crate::known::nodes::KnownNodes;
 
 /// The same exit; where what it says is that a program could not be executed since it is made for other
 /// processors, and the image is, both are named.
 pub(crate) async fn explained(
-    shared: &Shared,
+    nodes: &KnownNodes,
     engine: &dyn Engine,
     (node, image): (&NodeName, &str),
     exit: Exit,
@@ -19,7 +19,7 @@ pub(crate) async fn explained(
     if !explain::is_foreign(&exit) {
         return exit;
     }
-    let of_node = shared.cluster().node(node).and_then(architecture).cloned();
+    let of_node = nodes.cluster().node(node).and_then(architecture).cloned();
     // Who is not told stays with what the log says.
     let of_image = engine.image_architecture(image).await.unwrap_or_default();
     match (of_image, of_node) {

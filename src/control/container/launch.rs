@@ -58,14 +58,14 @@ pub(crate) struct Launch {
 
 impl Launch {
     fn say(&self, progress: impl Into<String>) {
-        self.shared.progress().insert(self.task, progress.into());
+        self.shared.jobs.progress().insert(self.task, progress.into());
         self.tell();
     }
 
     /// Tells who looks at the job of what is being done; nothing of that is stored.
     fn tell(&self) {
         let (id, key) = (self.attempt.job, self.attempt.key.clone());
-        self.shared.tell_pages(Change::Job { id, key, state: State::Preparing });
+        self.shared.live.tell_pages(Change::Job { id, key, state: State::Preparing });
     }
 
     fn role(&self) -> Result<&TaskRole, LaunchError> {
@@ -81,7 +81,7 @@ impl Launch {
     /// What is in quarantine is not touched, and nothing is put beside it onto what it has.
     fn not_in_quarantine(&self) -> Result<(), LaunchError> {
         let place = self.place()?;
-        let in_the_way = self.shared.quarantine.in_the_way(place, &self.task);
+        let in_the_way = self.shared.nodes.quarantine.in_the_way(place, &self.task);
         in_the_way.map_or(Ok(()), |name| Err(LaunchError::Quarantined(name)))
     }
 
@@ -98,7 +98,7 @@ impl Launch {
     /// on its node and in this server. Nothing is read before: thousands of tasks wait here.
     async fn turn(&self) -> Result<Turn, LaunchError> {
         let (image, node) = (&self.role()?.image, &self.place()?.node);
-        let kept_free = self.shared.images.on(node).unless_pushed(image).await;
+        let kept_free = self.shared.containers.images.on(node).unless_pushed(image).await;
         let job = self.attempt.job;
         let of_node = self.of_node.enter(job, 1).await;
         let of_server = self.gate.enter(job, self.attempt.units()).await;
@@ -162,7 +162,7 @@ pub(crate) async fn launch(
         },
         done => done,
     };
-    launch.shared.progress().remove(&launch.task);
+    launch.shared.jobs.progress().remove(&launch.task);
     match done {
         Ok(()) => {
             launch.put_offs.succeeded(launch.attempt.id(), Instant::now());
@@ -181,7 +181,7 @@ async fn begin(
 ) -> Result<(), LaunchError> {
     launch.not_in_quarantine()?;
     let provided = provide(launch, engine).await?;
-    let admitted = launch.attempt.admitted(&launch.shared).await?;
+    let admitted = launch.attempt.admitted(&launch.shared.store, &launch.shared.containers).await?;
     let spec = container::spec(launch, &admitted, provided).await?;
     if let Err(error) = engine.create(&spec).await {
         return Err(explained(launch, error).await);
@@ -197,7 +197,7 @@ async fn begin(
     }
     allowed?;
     engine.start(&name).await.map_err(LaunchError::Start)?;
-    launch.shared.faults.started(&launch.place()?.node, &launch.role()?.image);
+    launch.shared.nodes.faults.started(&launch.place()?.node, &launch.role()?.image);
     tell_if_changed(launch, &admitted).await;
     Ok(())
 }
@@ -206,7 +206,10 @@ async fn begin(
 /// node, and nowhere else otherwise.
 async fn explained(launch: &Launch, error: EngineError) -> LaunchError {
     let EngineError::Broken(words) = &error else { return error.into() };
-    let Ok(mounted) = launch.attempt.storages(&launch.shared).await else { return error.into() };
+    let Ok(mounted) = launch.attempt.storages(&launch.shared.store, &launch.shared.people).await
+    else {
+        return error.into();
+    };
     storages::without_folder(&mounted, words).map_or_else(|| error.clone().into(), Into::into)
 }
 
@@ -218,7 +221,7 @@ async fn pulled_turn(launch: &Launch, engine: &dyn Engine) -> Result<Turn, Launc
 
 /// Whose keys were changed while the container was made is told to it as well.
 async fn tell_if_changed(launch: &Launch, admitted: &Admitted) {
-    if launch.shared.key_changes.last() != admitted.moment {
+    if launch.shared.containers.key_changes.last() != admitted.moment {
         let user = &launch.attempt.key.user;
         public_keys::tell_if_changed(&launch.shared, user, &admitted.lines).await;
     }
@@ -235,11 +238,11 @@ struct Provided {
 async fn provide(launch: &Launch, engine: &dyn Engine) -> Result<Provided, LaunchError> {
     let image = &launch.role()?.image;
     let mut provided = Provided::default();
-    match launch.shared.guest_on(&launch.place()?.node) {
+    match launch.shared.containers.guest_on(&launch.shared.nodes.cluster(), &launch.place()?.node) {
         Some(guest) => {
             provided.guest = Some(engine.provide(&guest.volume, image, &guest.archive).await?);
         }
-        None if launch.shared.guests.are_there() => {
+        None if launch.shared.containers.guests.are_there() => {
             let words = "there is no guest for its processors".to_owned();
             return Err(EngineError::Broken(words).into());
         }
@@ -247,7 +250,8 @@ async fn provide(launch: &Launch, engine: &dyn Engine) -> Result<Provided, Launc
     }
     if let Some(code) = code(launch).await? {
         let (job, attempt) = (launch.attempt.job, launch.task.attempt);
-        let volume = code::volume(&launch.shared.installation, (job, attempt), launch.epoch);
+        let volume =
+            code::volume(&launch.shared.identity.installation, (job, attempt), launch.epoch);
         launch.say(format!("putting {} into place", code.told));
         provided.code = Some(engine.provide(&volume, image, &code).await?);
     }
@@ -256,7 +260,9 @@ async fn provide(launch: &Launch, engine: &dyn Engine) -> Result<Provided, Launc
 
 async fn code(launch: &Launch) -> Result<Option<Code>, LaunchError> {
     let (shared, spec) = (Arc::clone(&launch.shared), &launch.attempt.spec);
-    let Some((told, path)) = launch.attempt.code(&shared).await? else { return Ok(None) };
+    let Some((told, path)) = launch.attempt.code(&shared.store, &shared.people).await? else {
+        return Ok(None);
+    };
     Ok(Some(Code { shared, told, path, starts_inside: code::starts_inside(spec) }))
 }
 
@@ -271,7 +277,7 @@ async fn pull(launch: &Launch, engine: &dyn Engine) -> Result<(), LaunchError> {
     }
     launch.say(format!("pulling {}", role.image));
     let auth = launch.attempt.registry_auth(&launch.shared, role).await?;
-    let on_node = launch.shared.images.on(node);
+    let on_node = launch.shared.containers.images.on(node);
     let _alone = on_node.pull_alone(&role.image).await;
     // Somebody else's pull may have brought it meanwhile.
     if engine.has_image(&role.image).await? {
@@ -334,17 +340,17 @@ fn count(launch: &Launch, words: &str) {
         image: role.image.clone(),
         message: words.to_owned(),
     };
-    if shared.faults.failed(&place.node, attempt.job, failure, Instant::now()) {
-        shared.bells.closing.ring();
+    if shared.nodes.faults.failed(&place.node, attempt.job, failure, Instant::now()) {
+        shared.live.bells.closing.ring();
     }
 }
 
 /// Puts the whole job off; of thousands of tasks that meet the same failure, one says so.
 fn put_off(launch: &Launch, ours: Ours, words: &str) {
     let Launch { shared, attempt, .. } = launch;
-    shared.progress().insert(launch.task, ours.said().to_owned());
+    shared.jobs.progress().insert(launch.task, ours.said().to_owned());
     let Some(pause) = launch.put_offs.failed(attempt.id(), ours, Instant::now()) else { return };
-    shared.own_failures.note(ours);
+    shared.counts.own_failures.note(ours);
     tracing::error!(job = %attempt.key, error = words, ?pause, "a job's launch is put off");
     launch.tell();
 }

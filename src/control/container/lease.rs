@@ -57,10 +57,10 @@ fn key(seal: &Seal, installation: &str, (task, epoch): (&TaskKey, Epoch)) -> [u8
 
 /// Lets a task run on, from the moment at which its guest asks for it.
 pub(crate) async fn renew(shared: &Shared, task: &Leased) -> Result<(), Failure> {
-    if !shared.database.mandate().acts() {
+    if !shared.store.database.mandate().acts() {
         return Err(Failure::Doubt);
     }
-    let cluster = shared.cluster();
+    let cluster = shared.nodes.cluster();
     let node = cluster.node(&task.node);
     if node.is_some_and(|node| node.settings.is_simulated()) {
         return renew_simulated(shared, task).await;
@@ -70,20 +70,20 @@ pub(crate) async fn renew(shared: &Shared, task: &Leased) -> Result<(), Failure>
 
 /// What is at the address that it pretends to have is somebody else's: its engine speaks for it.
 async fn renew_simulated(shared: &Shared, task: &Leased) -> Result<(), Failure> {
-    let engine = match shared.observations().get(&task.node) {
+    let engine = match shared.nodes.observations().get(&task.node) {
         Some(Observation::Answers { engine, .. }) => Arc::clone(engine),
         Some(Observation::Silent) | None => return Err(Failure::Simulated),
     };
-    let name = task.key.container_name(&shared.installation);
+    let name = task.key.container_name(&shared.identity.installation);
     let found = engine.inspect(&name).await.ok().flatten();
     let runs = found.is_some_and(|found| {
         found.epoch == task.epoch && matches!(found.status, ContainerStatus::Running { .. })
     });
-    if runs && shared.leases.answers(&task.key) { Ok(()) } else { Err(Failure::Simulated) }
+    if runs && shared.jobs.leases.answers(&task.key) { Ok(()) } else { Err(Failure::Simulated) }
 }
 
 async fn talk(shared: &Shared, task: &Leased) -> Result<(), Failure> {
-    let key = key(&shared.seal, &shared.installation, (&task.key, task.epoch));
+    let key = key(&shared.seal, &shared.identity.installation, (&task.key, task.epoch));
     let mut stream = TcpStream::connect((task.address.as_str(), task.port)).await?;
     stream.set_nodelay(true)?;
     let ours: Nonce = random();
@@ -95,11 +95,11 @@ async fn talk(shared: &Shared, task: &Leased) -> Result<(), Failure> {
     let asks = mac(&key, &question(&ours, &theirs)).verify_slice(&proof);
     asks.map_err(|_other| Failure::Stranger)?;
     // Once another server leads, that one counts from its own beginning for how long the task may run.
-    if !shared.database.mandate().acts() {
+    if !shared.store.database.mandate().acts() {
         return Err(Failure::Doubt);
     }
     // From here on it may run for its lease, whether or not the answer arrives.
-    if !shared.leases.answers(&task.key) {
+    if !shared.jobs.leases.answers(&task.key) {
         return Err(Failure::Over);
     }
     let proof = mac(&key, &answer(&ours, &theirs)).finalize().into_bytes();

@@ -14,7 +14,11 @@ use protocol::guest::GuestConfig;
 use protocol::ids::{JobId, NodeName, TaskKey};
 
 use crate::container::endpoint;
+use crate::container::held::Held;
 use crate::known::cluster::capacity;
+use crate::known::identity::Identity;
+use crate::known::nodes::KnownNodes;
+use crate::known::settings::Settings;
 use crate::shared::Shared;
 
 /// All of it may take so long, or the node is not well.
@@ -73,10 +77,10 @@ async fn with_image(
     engine: &dyn Engine,
     image: &str,
 ) -> engine::Result<()> {
-    let spec = spec(shared, node, image)?;
+    let spec = spec(&shared.identity, &shared.settings, node, image)?;
     let name = spec.name();
     engine.remove(&name).await?;
-    let started = start(shared, engine, &node.settings.name, spec).await;
+    let started = start(&shared.nodes, &shared.containers, engine, &node.settings.name, spec).await;
     if let Err(error) = engine.remove(&name).await {
         tracing::warn!(node = %node.settings.name, %error, "a container of ours stays there");
     }
@@ -84,12 +88,13 @@ async fn with_image(
 }
 
 async fn start(
-    shared: &Shared,
+    nodes: &KnownNodes,
+    containers: &Held,
     engine: &dyn Engine,
     node: &NodeName,
     mut spec: ContainerSpec,
 ) -> engine::Result<()> {
-    if let Some(guest) = shared.guest_on(node) {
+    if let Some(guest) = containers.guest_on(&nodes.cluster(), node) {
         let volume = engine.provide(&guest.volume, &spec.image, &guest.archive).await?;
         let config = config(spec.network != Network::Host);
         spec.guest = Some(engine::Guest { volume, config });
@@ -99,22 +104,23 @@ async fn start(
 }
 
 /// What containers of ours are told apart by from those of tasks.
-pub(crate) fn cluster(shared: &Shared) -> String {
-    format!("{}-probe", shared.installation)
+pub(crate) fn cluster(identity: &Identity) -> String {
+    format!("{}-probe", identity.installation)
 }
 
 /// With all GPUs that are well: they stay with whoever holds them.
 pub(super) fn spec(
-    shared: &Shared,
+    identity: &Identity,
+    settings: &Settings,
     node: &NodeRecord,
     image: &str,
 ) -> engine::Result<ContainerSpec> {
     let gpus = capacity(node).gpus.into_iter().filter(|gpu| gpu.healthy);
-    let network = network(shared, node)?;
+    let network = network(identity, settings, node)?;
     Ok(ContainerSpec {
-        cluster: cluster(shared),
+        cluster: cluster(identity),
         key: TaskKey { job: JobId(0), attempt: 0, role: 0, index: 0, retry: 0 },
-        epoch: shared.epoch,
+        epoch: identity.epoch,
         labels: BTreeMap::new(),
         image: image.to_owned(),
         command: "exit 0".into(),
@@ -134,13 +140,13 @@ pub(super) fn spec(
     })
 }
 
-fn network(shared: &Shared, node: &NodeRecord) -> engine::Result<Network> {
-    match shared.of_nodes.portal.network(&node.settings) {
+fn network(identity: &Identity, settings: &Settings, node: &NodeRecord) -> engine::Result<Network> {
+    match settings.of_nodes.portal.network(&node.settings) {
         NodeNetwork::Host => Ok(Network::Host),
         NodeNetwork::Bridge => {
             let address = node.observed.as_ref().and_then(|observed| observed.tasks_address);
             let none = || EngineError::Failed("its tasks have no address".to_owned());
-            let name = endpoint::network(&shared.installation);
+            let name = endpoint::network(&identity.installation);
             Ok(Network::Bridge { name, address: address.ok_or_else(none)?, ports: Vec::new() })
         }
     }

@@ -22,6 +22,9 @@ use tar::{Builder, Header};
 use crate::container::secrets;
 use crate::error;
 use crate::known::cluster::Observation;
+use crate::known::identity::Identity;
+use crate::known::nodes::KnownNodes;
+use crate::records::store::Store;
 use crate::secrets::keys::{self, Pair};
 use crate::shared::Shared;
 
@@ -92,10 +95,10 @@ fn check_strength(key: &PublicKey, least: u32) -> Result<()> {
 
 /// The lines that let a user enter.
 pub(crate) async fn lines(
-    shared: &Shared,
+    store: &Store,
     user: &UserName,
 ) -> std::result::Result<Vec<String>, database::Error> {
-    let keys = database::public_keys::list_of(shared.database.read(), user).await?;
+    let keys = database::public_keys::list_of(store.database.read(), user).await?;
     Ok(keys.into_iter().map(|key| key.line).collect())
 }
 
@@ -120,10 +123,10 @@ pub(crate) fn check(spec: &JobSpec, secrets: &Secrets) -> Result<()> {
 /// Tells the user's tasks when his keys are other ones than `known`, with which one of them was made.
 /// Who changes them tells what has a container by then, so that none is left out.
 pub(crate) async fn tell_if_changed(shared: &Shared, user: &UserName, known: &[String]) {
-    let told = match lines(shared, user).await {
+    let told = match lines(&shared.store, user).await {
         Ok(lines) if lines == known => return,
         Ok(lines) => tell_all(shared, user, lines).await,
-        Err(error) => Err(error::database(error)),
+        Err(error) => Err(error.into()),
     };
     if let Err(error) = told {
         tracing::warn!(%user, %error, "a new task may not know its user's latest keys");
@@ -134,30 +137,31 @@ pub(crate) async fn tell_if_changed(shared: &Shared, user: &UserName, known: &[S
 /// keeps those that it has.
 pub(crate) async fn tell_tasks(shared: &Shared, user: &UserName) -> Result<()> {
     // Counted before anybody is told: what is being launched looks whether it was while it was made.
-    shared.key_changes.next();
-    let lines = lines(shared, user).await.map_err(error::database)?;
+    shared.containers.key_changes.next();
+    let lines = lines(&shared.store, user).await?;
     tell_all(shared, user, lines).await
 }
 
 async fn tell_all(shared: &Shared, user: &UserName, lines: Vec<String>) -> Result<()> {
-    let jobs = shared.active.placed(&shared.database).await.map_err(error::database)?;
+    let jobs = shared.jobs.active.placed(&shared.store.database).await?;
     let mine = jobs.into_iter().filter(|job| job.row.key.user == *user);
     let mine: HashMap<_, _> = mine.map(|job| (job.row.id, job)).collect();
     if mine.is_empty() {
         return Ok(());
     }
-    let others = shared.damage().jobs().clone();
-    let tasks = database::tasks::active_but(shared.database.read(), &others).await;
+    let others = shared.jobs.active.damage().jobs().clone();
+    let tasks = database::tasks::active_but(shared.store.database.read(), &others).await;
     let entered = [State::Preparing, State::Running];
     let mut secrets = HashMap::new();
     let asked: Vec<_> = mine.values().filter(|job| plugins::keys_have_secrets(&job.spec)).collect();
     for job in asked {
-        let of_job = secrets::of_job(shared, &job.spec, (job.row.id, &job.row.key)).await;
-        secrets.insert(job.row.id, of_job.map_err(error::database)?);
+        let of_job =
+            secrets::of_job(&shared.seal, &shared.store, &job.spec, (job.row.id, &job.row.key))
+                .await;
+        secrets.insert(job.row.id, of_job?);
     }
     let none = Secrets::default();
-    let told: Vec<_> = tasks
-        .map_err(error::database)?
+    let told: Vec<_> = tasks?
         .into_iter()
         .filter(|task| entered.contains(&task.state))
         .filter_map(|task| {
@@ -167,19 +171,19 @@ async fn tell_all(shared: &Shared, user: &UserName, lines: Vec<String>) -> Resul
             let entry = keys::private_key(&shared.seal, task.key.job, &job.row.key, Pair::Entry);
             let of_job = of_job(&job.spec, &task.role_name, secrets);
             let lines = [&[keys::public_line(&entry)], lines.as_slice(), &of_job].concat();
-            Some(tell(shared, task, lines.join("\n") + "\n"))
+            Some(tell(&shared.identity, &shared.nodes, task, lines.join("\n") + "\n"))
         })
         .collect();
     futures::stream::iter(told).buffer_unordered(AT_ONCE).collect::<()>().await;
     Ok(())
 }
 
-async fn tell(shared: &Shared, task: Task, lines: String) {
-    let engine = match shared.observations().get(&task.placement.node) {
+async fn tell(identity: &Identity, nodes: &KnownNodes, task: Task, lines: String) {
+    let engine = match nodes.observations().get(&task.placement.node) {
         Some(Observation::Answers { engine, .. }) => Arc::clone(engine),
         Some(Observation::Silent) | None => return,
     };
-    let name = task.key.container_name(&shared.installation);
+    let name = task.key.container_name(&identity.installation);
     let archive = match archive(&lines) {
         Ok(archive) => archive,
         Err(error) => return tracing::error!(%error, "keys cannot be packed"),

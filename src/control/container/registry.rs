@@ -4,20 +4,22 @@ use api::Error;
 use protocol::ids::UserName;
 use protocol::spec::RegistryAuth;
 
+use crate::accounts::people::People;
 use crate::container::code::{self, LookError};
-use crate::shared::Shared;
+use crate::records::store::Store;
 
 /// Reads an `authFile`, as this user may: three lines, registry, user name, password.
 pub(crate) async fn auth(
-    shared: &Shared,
+    store: &Store,
+    people: &People,
     user: &UserName,
     file: &str,
 ) -> Result<RegistryAuth, LookError> {
-    let path = code::readable(shared, user, file).await.map_err(|error| {
+    let path = code::readable(store, people, user, file).await.map_err(|error| {
         let message = format!("authFile {file}: {}", error.message);
         LookError::from(Error { message, ..error })
     })?;
-    let text = shared.storage.read(&path).await;
+    let text = store.storage.read(&path).await;
     let text = text.map_err(|error| LookError::of(format_args!("authFile {file}"), error))?;
     let text = String::from_utf8_lossy(&text).into_owned();
     let mut lines = text.lines().map(str::trim);

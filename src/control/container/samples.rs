@@ -8,6 +8,8 @@ use protocol::health::GpuSigns;
 use protocol::ids::NodeName;
 
 use crate::known::cluster::capacity;
+use crate::known::nodes::KnownNodes;
+use crate::known::readings::Readings;
 use crate::records::health;
 use crate::shared::Shared;
 use crate::wake::now;
@@ -17,7 +19,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What the node's exporter tells, or its engine, or what its driver said last, by the indices of its GPUs.
 pub(crate) async fn read(
-    shared: &Shared,
+    nodes: &KnownNodes,
+    readings: &Readings,
     name: &NodeName,
     exporter: Option<&str>,
     engine: &dyn Engine,
@@ -38,9 +41,9 @@ pub(crate) async fn read(
         }
     };
     if exporter.is_none() && gpus.is_empty() {
-        gpus = shared.asked_gpus.of(name, now());
+        gpus = readings.asked_gpus.of(name, now());
     }
-    let cluster = shared.cluster();
+    let cluster = nodes.cluster();
     let Some(record) = cluster.node(name) else { return gpus };
     // Where both know the UUID, it says which GPU is which.
     for known in capacity(record).gpus.iter().filter(|known| known.uuid.is_some()) {
@@ -58,7 +61,12 @@ pub(crate) async fn note(shared: &Shared, name: &NodeName, samples: &[GpuSample]
         return;
     }
     let at = now();
-    if let Err(error) = health::change(shared, name, |known| known.measured(&signs, at)).await {
+    if let Err(error) =
+        health::change(&shared.store, &shared.live, &shared.jobs, &shared.nodes, name, |known| {
+            known.measured(&signs, at)
+        })
+        .await
+    {
         tracing::error!(node = %name, %error, "how well its GPUs are cannot be stored");
     }
 }

@@ -18,11 +18,11 @@ use protocol::storages::{
     is_within, variable,
 };
 
+use crate::accounts::people::People;
 use crate::accounts::rights::Usable;
 use crate::container::code::acting;
-use crate::error::database;
+use crate::records::store::Store;
 use crate::secrets::sealing::Seal;
-use crate::shared::Shared;
 
 /// A storage that a job's tasks have.
 #[derive(Debug)]
@@ -81,10 +81,15 @@ fn account(settings: &StorageSettings) -> Option<(&str, &str)> {
 }
 
 /// The storages that a job of this user's asks for, if he may have all of them.
-pub(crate) async fn of_job(shared: &Shared, actor: &Actor, spec: &JobSpec) -> Result<Vec<Mounted>> {
+pub(crate) async fn of_job(
+    store: &Store,
+    people: &People,
+    actor: &Actor,
+    spec: &JobSpec,
+) -> Result<Vec<Mounted>> {
     let Some(asked) = asked(spec) else { return Ok(Vec::new()) };
-    let stored = database::storages::list(shared.database.read()).await.map_err(database)?;
-    let usable = Usable::by(shared, actor).await.map_err(database)?;
+    let stored = database::storages::list(store.database.read()).await?;
+    let usable = Usable::by(store, people, actor).await?;
     let mounted: Vec<Mounted> = match asked {
         Asked::Defaults => {
             let own = stored.into_iter().filter(|storage| usable.has_by_default(&storage.settings));
@@ -107,24 +112,26 @@ pub(crate) async fn of_job(shared: &Shared, actor: &Actor, spec: &JobSpec) -> Re
 
 /// The same of a job that is there, with the rights that its owner has now.
 pub(crate) async fn of_owner(
-    shared: &Shared,
+    store: &Store,
+    people: &People,
     owner: &UserName,
     spec: &JobSpec,
 ) -> Result<Vec<Mounted>> {
     if asked(spec).is_none() {
         return Ok(Vec::new());
     }
-    let owner = acting(shared, owner).await?;
-    of_job(shared, &owner, spec).await
+    let owner = acting(store, people, owner).await?;
+    of_job(store, people, &owner, spec).await
 }
 
 /// What people are told that a job's tasks have; nothing, where it could not have it any more.
 pub(crate) async fn seen(
-    shared: &Shared,
+    store: &Store,
+    people: &People,
     owner: &UserName,
     spec: &JobSpec,
 ) -> Result<Vec<MountView>> {
-    let mounted = match of_owner(shared, owner, spec).await {
+    let mounted = match of_owner(store, people, owner, spec).await {
         Err(error) if !error.is_ours() => return Ok(Vec::new()),
         mounted => mounted?,
     };
@@ -133,7 +140,7 @@ pub(crate) async fn seen(
 
 /// What a container is given on a node that has the users' own files at `mount`, if it has them.
 pub(crate) fn given(
-    shared: &Shared,
+    seal: &Seal,
     mount: Option<&str>,
     mounted: &[Mounted],
 ) -> std::result::Result<Given, NotGiven> {
@@ -145,7 +152,7 @@ pub(crate) fn given(
         }
         let password = match password {
             Some(sealed) => {
-                let opened = shared.seal.unseal(&context(&settings.name), sealed);
+                let opened = seal.unseal(&context(&settings.name), sealed);
                 Some(opened.ok_or(NotGiven::Sealed)?)
             }
             None => None,

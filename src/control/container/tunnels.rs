@@ -44,10 +44,10 @@ pub(crate) const RHYTHM: Rhythm = Rhythm::beside(Duration::from_secs(300));
 pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
     while tokio::time::timeout(REST / 4, shutdown.cancelled()).await.is_err() {
         let began = Instant::now();
-        shared.tunnels.tidy();
+        shared.containers.tunnels.tidy();
         passes.ended(began);
     }
-    shared.tunnels.clear();
+    shared.containers.tunnels.clear();
 }
 
 /// The way to a port of a task.
@@ -72,7 +72,7 @@ impl Way for Tunnel {
 impl Tunnel {
     async fn open(&self) -> Result<Pin<Box<dyn TaskStream>>, NoWay> {
         let key = self.task.key;
-        while let Some(session) = self.shared.tunnels.take(&key) {
+        while let Some(session) = self.shared.containers.tunnels.take(&key) {
             match self.forward(session).await {
                 // It has been closed meanwhile: another one may not.
                 Err(NoWay::Unreachable) => {}
@@ -107,7 +107,7 @@ impl Tunnel {
                 shared: Arc::clone(&self.shared),
             })),
             Err(russh::Error::ChannelOpenFailure(_)) => {
-                self.shared.tunnels.give(key, session);
+                self.shared.containers.tunnels.give(key, session);
                 Err(NoWay::NotListening)
             }
             Err(_) => Err(NoWay::Unreachable),
@@ -126,7 +126,7 @@ struct Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         if let Some(session) = self.session.take() {
-            self.shared.tunnels.give(self.task, session);
+            self.shared.containers.tunnels.give(self.task, session);
         }
     }
 }

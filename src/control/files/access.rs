@@ -11,9 +11,7 @@ use protocol::state::State;
 use storage::rights::{self, Whose};
 use storage::{Entry, EntryKind, StoragePath};
 
-use super::failure;
-use crate::error::database;
-use crate::shared::Shared;
+use crate::records::store::Store;
 use crate::wake::now;
 
 /// Owners that are looked up at the same time.
@@ -68,7 +66,7 @@ impl<'a> Claim<'a> {
 
 /// Decides for one actor.
 pub(crate) struct Access<'a> {
-    pub(crate) shared: &'a Shared,
+    pub(crate) store: &'a Store,
     pub(crate) actor: &'a Actor,
 }
 
@@ -116,7 +114,7 @@ impl Access<'_> {
         let (Standing::Free(place), Claim::For(user)) = (&standing, claim) else {
             return Ok(standing);
         };
-        let claimed = self.shared.storage.claim_new(place, user).await.map_err(failure)?;
+        let claimed = self.store.storage.claim_new(place, user).await?;
         let Some(owner) = claimed else { return Ok(standing) };
         if owner != *user && !self.is(&owner) {
             return Err(forbidden(path, &owner));
@@ -140,7 +138,7 @@ impl Access<'_> {
             Whose::Claim(places) => places,
         };
         for place in &places {
-            if self.shared.storage.owner(place).await.map_err(failure)?.is_some() {
+            if self.store.storage.owner(place).await?.is_some() {
                 return Ok(place.clone());
             }
         }
@@ -154,10 +152,10 @@ impl Access<'_> {
         let Some(folder) = place.parent().filter(|folder| folder.name().is_some()) else {
             return Ok(false);
         };
-        let storage = &self.shared.storage;
+        let storage = &self.store.storage;
         let known = rights::is_of_documents(&folder)
-            || storage.find(&folder).await.map_err(failure)?.is_some_and(|found| is_folder(&found));
-        Ok(known && !storage.exists(place).await.map_err(failure)?)
+            || storage.find(&folder).await?.is_some_and(|found| is_folder(&found));
+        Ok(known && !storage.exists(place).await?)
     }
 
     /// Claims again what was written to: it may have been removed and given up meanwhile.
@@ -166,17 +164,17 @@ impl Access<'_> {
         let Whose::Claim(places) = self.whose(path).await? else { return Ok(()) };
         let mut place = None;
         for candidate in &places {
-            match self.shared.storage.owner(candidate).await.map_err(failure)? {
+            match self.store.storage.owner(candidate).await? {
                 Some(found) if found == *owner => return Ok(()),
                 Some(_) | None => place = Some(candidate),
             }
         }
         let Some(place) = place else { return Ok(()) };
-        let now = self.shared.storage.claim(place, owner).await.map_err(failure)?;
+        let now = self.store.storage.claim(place, owner).await?;
         if now == *owner {
             return Ok(());
         }
-        self.shared.storage.remove(path, false).await.map_err(failure)?;
+        self.store.storage.remove(path, false).await?;
         Err(forbidden(path, &now))
     }
 
@@ -191,7 +189,7 @@ impl Access<'_> {
             let same = entries.into_iter().map(|entry| (entry, standing.clone()));
             return Ok(same.collect());
         }
-        let users = database::users::list(self.shared.database.read()).await.map_err(database)?;
+        let users = database::users::list(self.store.database.read()).await?;
         let users: HashSet<UserName> = users.into_iter().map(|user| user.name).collect();
         let users = &users;
         let looked_at = futures::stream::iter(entries).map(async |entry| {
@@ -210,26 +208,26 @@ impl Access<'_> {
         if path.parts().count() > 2 {
             return Ok(());
         }
-        let storage = &self.shared.storage;
-        let Some(owner) = storage.owner(path).await.map_err(failure)? else { return Ok(()) };
+        let storage = &self.store.storage;
+        let Some(owner) = storage.owner(path).await? else { return Ok(()) };
         let of_owner = JobQuery {
             users: vec![owner],
             states: State::ALL.into_iter().filter(|state| !state.is_final()).collect(),
             ..JobQuery::default()
         };
-        let active = database::jobs::list(&self.shared.database, &of_owner, now()).await;
-        if active.map_err(database)?.1 > 0 {
+        let active = database::jobs::list(&self.store.database, &of_owner, now()).await;
+        if active?.1 > 0 {
             return Ok(());
         }
-        storage.release(path).await.map_err(failure)
+        Ok(storage.release(path).await?)
     }
 
     /// Gives up all claims to what is in a folder that is to be removed.
     pub(crate) async fn release_within(&self, folder: &StoragePath) -> Result<()> {
         let mut after: Option<String> = None;
         loop {
-            let page = self.shared.storage.list(folder, after.as_deref(), PAGE).await;
-            let page = match page.map_err(failure) {
+            let page = self.store.storage.list(folder, after.as_deref(), PAGE).await;
+            let page = match page.map_err(api::Error::from) {
                 Ok(page) => page,
                 Err(error) if error.code == ErrorCode::NoFileError => return Ok(()),
                 Err(error) => return Err(error),
@@ -258,8 +256,8 @@ impl Access<'_> {
     async fn whose(&self, path: &StoragePath) -> Result<Whose> {
         let Some(name) = rights::name(path) else { return Ok(rights::whose(path, |_| false)) };
         let is_user = name == self.actor.user || {
-            let found = database::users::get(self.shared.database.read(), &name).await;
-            found.map_err(database)?.is_some()
+            let found = database::users::get(self.store.database.read(), &name).await;
+            found?.is_some()
         };
         Ok(rights::whose(path, |asked| is_user && *asked == name))
     }
@@ -272,13 +270,13 @@ impl Access<'_> {
             }
             // Whoever had it before there was a user of that name keeps it.
             Whose::User { user, place } => {
-                let before = self.shared.storage.owner(&place).await.map_err(failure)?;
+                let before = self.store.storage.owner(&place).await?;
                 return Ok(Standing::Of(before.unwrap_or(user)));
             }
             Whose::Claim(places) => places,
         };
         for place in &places {
-            if let Some(owner) = self.shared.storage.owner(place).await.map_err(failure)? {
+            if let Some(owner) = self.store.storage.owner(place).await? {
                 return Ok(Standing::Of(owner));
             }
         }

@@ -13,10 +13,10 @@ use protocol::ids::{JobKey, JobName, UserName};
 use storage::StoragePath;
 
 use crate::accounts::rights::owner_only;
-use crate::error::database;
 use crate::records::audit;
+use crate::records::store::Store;
 use crate::secrets::keys::{self, Pair};
-use crate::shared::Shared;
+use crate::secrets::sealing::Seal;
 
 /// One of a job's two files.
 pub(crate) struct KeyFile {
@@ -27,21 +27,22 @@ pub(crate) struct KeyFile {
 impl KeyFile {
     /// What the actor finds at a path, if it is that of a job's key.
     pub(crate) async fn find(
-        shared: &Shared,
+        seal: &Seal,
+        store: &Store,
         actor: &Actor,
         path: &StoragePath,
     ) -> Result<Option<Self>> {
         let Some((key, application, half)) = parse(path) else { return Ok(None) };
-        let found = database::jobs::by_key(shared.database.read(), &key).await;
-        let Some(job) = found.map_err(database)?.map(|job| job.row) else { return Ok(None) };
+        let found = database::jobs::by_key(store.database.read(), &key).await;
+        let Some(job) = found?.map(|job| job.row) else { return Ok(None) };
         let mut attempts = 0..=job.attempt.unwrap_or(0);
         if !attempts.any(|attempt| application_id(job.id, attempt) == application) {
             return Ok(None);
         }
         owner_only(actor, &key.user, "read the key of this job")?;
         let about = (AuditAction::KeyRead, key.to_string(), String::new());
-        audit::looked(shared, actor, &key.user, about).await.map_err(database)?;
-        let pair = keys::private_key(&shared.seal, job.id, &key, Pair::Entry);
+        audit::looked(store, actor, &key.user, about).await?;
+        let pair = keys::private_key(seal, job.id, &key, Pair::Entry);
         let content = match half {
             Half::Private => keys::openssh(&pair),
             Half::Public => keys::public_line(&pair) + "\n",

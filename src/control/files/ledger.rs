@@ -15,9 +15,8 @@ use protocol::ids::UserName;
 use storage::{StorageError, rights};
 
 use super::access::Standing;
-use super::failure;
 use crate::lock::lock;
-use crate::shared::Shared;
+use crate::records::store::Store;
 
 /// How long a count is believed.
 const BELIEVED: Duration = Duration::from_secs(60);
@@ -87,13 +86,13 @@ impl Ledger {
     /// Whether so much more may be written there; without a length, whether anything may.
     pub(crate) async fn check(
         &self,
-        shared: &Shared,
+        store: &Store,
         actor: &Actor,
         standing: &Standing,
         length: Option<u64>,
     ) -> Result<()> {
-        let Some((owner, quota)) = limited(shared, actor, standing) else { return Ok(()) };
-        let used = self.used(shared, owner).await?.get();
+        let Some((owner, quota)) = limited(store, actor, standing) else { return Ok(()) };
+        let used = self.used(store, owner).await?.get();
         let wanted = used.saturating_add(length.unwrap_or(1).max(1));
         if wanted > quota { Err(full(owner, used, quota)) } else { Ok(()) }
     }
@@ -101,17 +100,17 @@ impl Ledger {
     /// Counts a stream while it passes, and ends it where it would be too much.
     pub(crate) async fn meter(
         &self,
-        shared: &Shared,
+        store: &Store,
         actor: &Actor,
         standing: &Standing,
         length: Option<u64>,
         content: FileStream,
     ) -> Result<Metered> {
-        let Some((owner, quota)) = limited(shared, actor, standing) else {
+        let Some((owner, quota)) = limited(store, actor, standing) else {
             return Ok(Metered { content, count: Count::default() });
         };
-        self.check(shared, actor, standing, length).await?;
-        let used = self.used(shared, owner).await?;
+        self.check(store, actor, standing, length).await?;
+        let used = self.used(store, owner).await?;
         let count = Count { used, added: Used::default() };
         let (counted, owner) = (count.clone(), owner.clone());
         let content = content.map(move |piece| {
@@ -127,13 +126,13 @@ impl Ledger {
     }
 
     /// What a user's files take.
-    pub(crate) async fn used(&self, shared: &Shared, user: &UserName) -> Result<Used> {
+    pub(crate) async fn used(&self, store: &Store, user: &UserName) -> Result<Used> {
         let known = lock(&self.0).get(user).filter(|known| known.at.elapsed() < BELIEVED).cloned();
         if let Some(known) = known {
             return Ok(known.bytes);
         }
         let bytes = Used::default();
-        bytes.add(count(shared, user).await?);
+        bytes.add(count(store, user).await?);
         let counted = Counted { at: Instant::now(), bytes: bytes.clone() };
         lock(&self.0).insert(user.clone(), counted);
         Ok(bytes)
@@ -149,24 +148,24 @@ impl Ledger {
 
 /// Whose room it takes, and how much there is; administrators help whoever has none left.
 fn limited<'a>(
-    shared: &Shared,
+    store: &Store,
     actor: &Actor,
     standing: &'a Standing,
 ) -> Option<(&'a UserName, u64)> {
     let owner = standing.owner().filter(|_| !actor.admin)?;
-    Some((owner, shared.storage.quota()?))
+    Some((owner, store.storage.quota()?))
 }
 
-async fn count(shared: &Shared, user: &UserName) -> Result<u64> {
-    let storage = &shared.storage;
+async fn count(store: &Store, user: &UserName) -> Result<u64> {
+    let storage = &store.storage;
     let mut places: BTreeSet<_> = rights::own_places(user).collect();
-    places.extend(storage.places_of(user).await.map_err(failure)?);
-    let mut bytes = storage.all_arrived(user).await.map_err(failure)?;
+    places.extend(storage.places_of(user).await?);
+    let mut bytes = storage.all_arrived(user).await?;
     for place in places {
         match storage.measure(&place, u64::MAX).await {
             Ok(size) => bytes = bytes.saturating_add(size.bytes),
             Err(StorageError::NotFound { .. } | StorageError::Path { .. }) => {}
-            Err(error) => return Err(failure(error)),
+            Err(error) => return Err(error.into()),
         }
     }
     Ok(bytes)

@@ -9,6 +9,7 @@ use engine::{Engine, LogRequest};
 use protocol::ids::{NodeName, TaskKey};
 use storage::LogReader;
 
+use crate::known::identity::Identity;
 use crate::lock::lock;
 use crate::shared::Shared;
 
@@ -35,7 +36,7 @@ impl Spools {
             let message = "too many logs are being read: ask again in a moment";
             return Err(Error::new(ErrorCode::UnavailableError, message));
         }
-        let spool = self.begin(&mut held, &shared.installation, key);
+        let spool = self.begin(&mut held, &shared.identity.installation, key);
         let follower = follow::run(Arc::clone(shared), Arc::clone(&spool), (key, node.clone()));
         self.tasks.spawn(follower);
         Ok(spool)
@@ -44,7 +45,7 @@ impl Spools {
     /// The whole log of a container that has ended: as it was followed, or read anew.
     pub(crate) async fn whole(
         &self,
-        shared: &Shared,
+        identity: &Identity,
         engine: &dyn Engine,
         key: &TaskKey,
     ) -> engine::Result<LogReader> {
@@ -52,8 +53,8 @@ impl Spools {
         if let Some(spool) = held.filter(|spool| spool.reached().end == Some(End::Whole)) {
             return Ok(spool.reader());
         }
-        let spool = self.begin(&mut lock(&self.held), &shared.installation, *key);
-        let name = key.container_name(&shared.installation);
+        let spool = self.begin(&mut lock(&self.held), &identity.installation, *key);
+        let name = key.container_name(&identity.installation);
         let request = LogRequest { stamped: true, ..LogRequest::default() };
         let read = async {
             let chunks = engine.logs(&name, request).await?;

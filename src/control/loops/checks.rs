@@ -15,7 +15,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::container::checks;
 use crate::known::cluster::{Cluster, Observation};
+use crate::known::nodes::KnownNodes;
 use crate::known::passes::{Passes, Rhythm};
+use crate::known::settings::Settings;
 use crate::records::health;
 use crate::shared::Shared;
 use crate::wake::now;
@@ -41,7 +43,7 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
             _ = times.tick() => {
                 let began = Instant::now();
                 forget(&shared).await;
-                for (node, engine) in free(&shared) {
+                for (node, engine) in free(&shared.settings, &shared.nodes) {
                     if checked.insert(node.clone()) {
                         under_way.push(check(&shared, node, engine).boxed());
                     }
@@ -54,21 +56,21 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
 
 /// Has a free node go through what is due, and gives its name back.
 async fn check(shared: &Shared, name: NodeName, engine: Arc<dyn Engine>) -> NodeName {
-    let cluster = shared.cluster();
+    let cluster = shared.nodes.cluster();
     if let Some(node) = cluster.node(&name) {
         checks::when_free(shared, node, engine.as_ref()).await;
-        shared.checks.is_free(&name);
+        shared.nodes.checks.is_free(&name);
     }
     name
 }
 
 /// The nodes that answer and on which nothing runs; of the others it is noted that something does.
-fn free(shared: &Shared) -> HashMap<NodeName, Arc<dyn Engine>> {
+fn free(settings: &Settings, nodes: &KnownNodes) -> HashMap<NodeName, Arc<dyn Engine>> {
     let mut free = HashMap::new();
-    if shared.of_nodes.checks.is_empty() {
+    if settings.of_nodes.checks.is_empty() {
         return free;
     }
-    for (name, observation) in shared.observations().iter() {
+    for (name, observation) in nodes.observations().iter() {
         match observation {
             Observation::Answers { engine, containers, .. } => {
                 let runs = |status: &ContainerStatus| match status {
@@ -76,7 +78,7 @@ fn free(shared: &Shared) -> HashMap<NodeName, Arc<dyn Engine>> {
                     ContainerStatus::Created | ContainerStatus::Exited { .. } => false,
                 };
                 if containers.values().any(|container| runs(&container.status)) {
-                    shared.checks.is_busy(name);
+                    nodes.checks.is_busy(name);
                 } else {
                     free.insert(name.clone(), Arc::clone(engine));
                 }
@@ -89,12 +91,21 @@ fn free(shared: &Shared) -> HashMap<NodeName, Arc<dyn Engine>> {
 
 /// What is not looked after any more: nodes that are gone, and what checks have said that nobody makes.
 async fn forget(shared: &Shared) {
-    let cluster = shared.cluster();
-    shared.checks.keep(|name| cluster.node(name).is_some());
-    let is_made = |name: &str| shared.of_nodes.checks.iter().any(|check| check.name == name);
+    let cluster = shared.nodes.cluster();
+    shared.nodes.checks.keep(|name| cluster.node(name).is_some());
+    let is_made =
+        |name: &str| shared.settings.of_nodes.checks.iter().any(|check| check.name == name);
     let at = now();
     for name in ailing(&cluster) {
-        let changed = health::change(shared, name, |known| known.with_checks(is_made, at)).await;
+        let changed = health::change(
+            &shared.store,
+            &shared.live,
+            &shared.jobs,
+            &shared.nodes,
+            name,
+            |known| known.with_checks(is_made, at),
+        )
+        .await;
         if let Err(error) = changed {
             tracing::error!(node = %name, %error, "what a check said that is gone cannot be forgotten");
         }

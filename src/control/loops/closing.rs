@@ -21,9 +21,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::container::probe::probe;
 use crate::known::cluster::Observation;
+use crate::known::identity::Identity;
+use crate::known::nodes::KnownNodes;
 use crate::known::passes::{Passes, Rhythm};
 use crate::records::audit::Note;
 use crate::records::happened;
+use crate::records::store::Store;
 use crate::shared::Shared;
 use crate::wake::now;
 
@@ -36,7 +39,7 @@ pub(crate) const RHYTHM: Rhythm = Rhythm::beside(Duration::from_secs(1_800));
 
 /// Runs until shutdown.
 pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
-    let patience = PATIENCE.min(shared.rules.closed_nodes.tried_after);
+    let patience = PATIENCE.min(shared.settings.rules.closed_nodes.tried_after);
     loop {
         let began = Instant::now();
         tokio::select! {
@@ -44,7 +47,7 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
             () = shutdown.cancelled() => return,
             () = pass(&shared) => passes.ended(began),
         }
-        if !shared.bells.closing.wait(patience, &shutdown).await {
+        if !shared.live.bells.closing.wait(patience, &shutdown).await {
             return;
         }
     }
@@ -57,15 +60,17 @@ async fn pass(shared: &Shared) {
 
 /// Closes the nodes on which containers do not end, and opens those again where they have.
 async fn look_for_unkilled(shared: &Shared) {
-    shared.unkilled.keep(|node, key| may_run(shared, node, key));
+    shared.nodes.unkilled.keep(|node, key| may_run(&shared.nodes, node, key));
     // Who opens a node has said before that he knows of them.
-    let cluster = shared.cluster();
-    let unkilled = shared.unkilled.after(shared.rules.closed_nodes.unkilled_after);
+    let cluster = shared.nodes.cluster();
+    let unkilled = shared.nodes.unkilled.after(shared.settings.rules.closed_nodes.unkilled_after);
     for node in cluster.records() {
         let name = &node.settings.name;
         let done = match (&node.closed, unkilled.get(name)) {
             (None, Some(containers)) => close_for_unkilled(shared, name, containers).await,
-            (Some(closed), None) if are_gone(shared, name, closed) => open(shared, name).await,
+            (Some(closed), None) if are_gone(&shared.identity, &shared.nodes, name, closed) => {
+                open(shared, name).await
+            }
             (Some(_), Some(_) | None) | (None, None) => Ok(()),
         };
         // What is not stored is done anew.
@@ -76,8 +81,8 @@ async fn look_for_unkilled(shared: &Shared) {
 }
 
 /// Whether a container runs on a node, or may: nothing is seen of a silent one.
-fn may_run(shared: &Shared, node: &NodeName, key: &TaskKey) -> bool {
-    match shared.observations().get(node) {
+fn may_run(nodes: &KnownNodes, node: &NodeName, key: &TaskKey) -> bool {
+    match nodes.observations().get(node) {
         Some(Observation::Answers { containers, .. }) => {
             containers.get(key).is_some_and(|container| container.status.is_running())
         }
@@ -87,14 +92,14 @@ fn may_run(shared: &Shared, node: &NodeName, key: &TaskKey) -> bool {
 }
 
 /// Whether none of the containers runs any more for which a node was closed.
-fn are_gone(shared: &Shared, node: &NodeName, closed: &Closed) -> bool {
-    let observations = shared.observations();
+fn are_gone(identity: &Identity, nodes: &KnownNodes, node: &NodeName, closed: &Closed) -> bool {
+    let observations = nodes.observations();
     let Some(Observation::Answers { containers, .. }) = observations.get(node) else {
         return false;
     };
     let mut running = containers.iter().filter(|(_, container)| container.status.is_running());
     let is_one = |key: &TaskKey| {
-        let name = key.container_name(&shared.installation);
+        let name = key.container_name(&identity.installation);
         closed.containers.contains(&name)
     };
     closed.cause == ClosedCause::Unkilled && !running.any(|(key, _)| is_one(key))
@@ -103,7 +108,7 @@ fn are_gone(shared: &Shared, node: &NodeName, closed: &Closed) -> bool {
 /// Tries the nodes that are suspected or closed and whose time has come.
 async fn try_all(shared: &Shared) {
     let mut tries = Vec::new();
-    for (node, engine) in due(shared) {
+    for (node, engine) in due(&shared.nodes) {
         tries.push(try_one(shared, node, engine));
     }
     let mut tries = futures::stream::iter(tries).buffer_unordered(AT_ONCE);
@@ -112,19 +117,19 @@ async fn try_all(shared: &Shared) {
 
 /// Those of them that answer. What was closed for what does not end there starts all the same, which says
 /// nothing.
-fn due(shared: &Shared) -> Vec<(NodeRecord, Arc<dyn Engine>)> {
-    let (cluster, now) = (shared.cluster(), Instant::now());
-    let suspects = shared.faults.suspects();
+fn due(nodes: &KnownNodes) -> Vec<(NodeRecord, Arc<dyn Engine>)> {
+    let (cluster, now) = (nodes.cluster(), Instant::now());
+    let suspects = nodes.faults.suspects();
     let wanted = cluster.records().filter(|node| {
         let name = &node.settings.name;
         let is_wanted = match &node.closed {
             Some(closed) => closed.cause == ClosedCause::StartsNothing,
             None => suspects.contains(name),
         };
-        is_wanted && shared.faults.is_due(name, now)
+        is_wanted && nodes.faults.is_due(name, now)
     });
     let answering =
-        wanted.filter_map(|node| match shared.observations().get(&node.settings.name)? {
+        wanted.filter_map(|node| match nodes.observations().get(&node.settings.name)? {
             Observation::Answers { engine, .. } => Some((node.clone(), Arc::clone(engine))),
             Observation::Silent => None,
         });
@@ -134,7 +139,7 @@ fn due(shared: &Shared) -> Vec<(NodeRecord, Arc<dyn Engine>)> {
 async fn try_one(shared: &Shared, node: NodeRecord, engine: Arc<dyn Engine>) {
     let name = &node.settings.name;
     let earlier = node.closed.as_ref().map(|closed| closed.failures.as_slice()).unwrap_or_default();
-    let images = shared.faults.images(name, earlier);
+    let images = shared.nodes.faults.images(name, earlier);
     let found = probe(shared, &node, engine.as_ref(), &images).await;
     let done = match (&found, &node.closed) {
         (Ok(()), Some(_)) => open(shared, name).await,
@@ -146,10 +151,10 @@ async fn try_one(shared: &Shared, node: NodeRecord, engine: Arc<dyn Engine>) {
         tracing::error!(node = %name, %error, "whether it is closed cannot be stored");
         return;
     }
-    let pause = shared.rules.closed_nodes.tried_after;
+    let pause = shared.settings.rules.closed_nodes.tried_after;
     match found {
-        Ok(()) => shared.faults.found_well(name, pause, Instant::now()),
-        Err(_) => shared.faults.found_broken(name, pause, Instant::now()),
+        Ok(()) => shared.nodes.faults.found_well(name, pause, Instant::now()),
+        Err(_) => shared.nodes.faults.found_broken(name, pause, Instant::now()),
     }
 }
 
@@ -159,7 +164,7 @@ async fn close_for_starts(
     name: &NodeName,
     error: &EngineError,
 ) -> Result<(), database::Error> {
-    let failed = shared.faults.failures(name);
+    let failed = shared.nodes.faults.failures(name);
     let closed = Closed {
         since: now(),
         cause: ClosedCause::StartsNothing,
@@ -168,9 +173,9 @@ async fn close_for_starts(
         containers: Vec::new(),
     };
     let message = format!("{name} takes nothing new, since it fails to start tasks");
-    close(shared, name, &closed).await?;
+    close(&shared.store, name, &closed).await?;
     let jobs: Vec<JobId> = failed.iter().map(|failed| failed.job).collect();
-    tell(shared, name, &jobs, &message).await;
+    tell(&shared.store, name, &jobs, &message).await;
     show(shared, name).await
 }
 
@@ -181,7 +186,7 @@ async fn close_for_unkilled(
     keys: &[TaskKey],
 ) -> Result<(), database::Error> {
     let containers: Vec<String> =
-        keys.iter().map(|key| key.container_name(&shared.installation)).collect();
+        keys.iter().map(|key| key.container_name(&shared.identity.installation)).collect();
     let closed = Closed {
         since: now(),
         cause: ClosedCause::Unkilled,
@@ -191,16 +196,16 @@ async fn close_for_unkilled(
     };
     let message =
         format!("{name} takes nothing new, since a task of this job cannot be killed there");
-    close(shared, name, &closed).await?;
+    close(&shared.store, name, &closed).await?;
     // They are in order.
     let mut jobs: Vec<JobId> = keys.iter().map(|key| key.job).collect();
     jobs.dedup();
-    tell(shared, name, &jobs, &message).await;
+    tell(&shared.store, name, &jobs, &message).await;
     show(shared, name).await
 }
 
 /// A node takes nothing new any more.
-async fn close(shared: &Shared, name: &NodeName, closed: &Closed) -> Result<(), database::Error> {
+async fn close(store: &Store, name: &NodeName, closed: &Closed) -> Result<(), database::Error> {
     tracing::warn!(node = %name, message = %closed.message, "it is closed: it takes nothing new");
     let detail = format!("closed by itself: {}", closed.message);
     let entry = entry(name, detail);
@@ -210,7 +215,7 @@ async fn close(shared: &Shared, name: &NodeName, closed: &Closed) -> Result<(), 
         }
         Ok(())
     };
-    shared.write(close).await
+    store.write(close).await
 }
 
 /// A node takes tasks again, unless an administrator drains it.
@@ -223,15 +228,15 @@ async fn open(shared: &Shared, name: &NodeName) -> Result<(), database::Error> {
         }
         Ok(())
     };
-    shared.write(open).await?;
+    shared.store.write(open).await?;
     show(shared, name).await
 }
 
 /// Has everybody know what was stored.
 async fn show(shared: &Shared, name: &NodeName) -> Result<(), database::Error> {
-    shared.cluster.read_node(&shared.database, name).await?;
-    shared.tell(Change::Node { name: name.clone() });
-    shared.bells.schedule.ring();
+    shared.nodes.cluster.read_node(&shared.store.database, name).await?;
+    shared.live.tell(Change::Node { name: name.clone() });
+    shared.live.bells.schedule.ring();
     Ok(())
 }
 
@@ -244,14 +249,14 @@ fn entry(name: &NodeName, detail: String) -> NewEntry {
 }
 
 /// Tells in the jobs' events that it is the node. A job may be gone: nothing depends on it.
-async fn tell(shared: &Shared, name: &NodeName, jobs: &[JobId], message: &str) {
+async fn tell(store: &Store, name: &NodeName, jobs: &[JobId], message: &str) {
     let event = |job: &JobId| NewEvent {
         warning: true,
         ..happened::to_job(*job, now(), "node closed", message)
     };
     let events: Vec<NewEvent> = jobs.iter().map(event).collect();
     for event in events.chunks(1) {
-        let stored = shared.write(async |t| database::events::insert_many(t, event).await).await;
+        let stored = store.write(async |t| database::events::insert_many(t, event).await).await;
         if let Err(error) = stored {
             tracing::warn!(node = %name, %error, "a job is not told that its node is closed");
         }

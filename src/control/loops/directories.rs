@@ -8,8 +8,10 @@ use database::provider_accounts::{self, ProviderAccount};
 use directory::Directory;
 use tokio_util::sync::CancellationToken;
 
+use crate::accounts::people::People;
 use crate::accounts::sign_ins;
 use crate::known::passes::{Passes, Rhythm};
+use crate::records::store::Store;
 use crate::shared::Shared;
 use crate::wake::now;
 
@@ -17,31 +19,33 @@ use crate::wake::now;
 const LONGEST: Duration = Duration::from_secs(1_800);
 
 /// Who has left a directory keeps his rights a little longer without it.
-pub(crate) fn rhythm(shared: &Shared) -> Rhythm {
-    Rhythm::beside(pause(shared).saturating_add(LONGEST))
+pub(crate) fn rhythm(people: &People) -> Rhythm {
+    Rhythm::beside(pause(people).saturating_add(LONGEST))
 }
 
-fn pause(shared: &Shared) -> Duration {
-    Duration::from_secs(shared.sign_in.refresh_seconds)
+fn pause(people: &People) -> Duration {
+    Duration::from_secs(people.sign_in.refresh_seconds)
 }
 
 /// Runs until shutdown.
 pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
-    passes.repeat(pause(&shared), &shutdown, || ask_all(&shared)).await;
+    passes
+        .repeat(pause(&shared.people), &shutdown, || ask_all(&shared.store, &shared.people))
+        .await;
 }
 
 /// Says whether all of them have answered.
-async fn ask_all(shared: &Shared) -> bool {
+async fn ask_all(store: &Store, people: &People) -> bool {
     let mut all_answered = true;
-    for directory in &shared.sign_in.directories {
-        all_answered &= ask(shared, directory.as_ref()).await;
+    for directory in &people.sign_in.directories {
+        all_answered &= ask(store, directory.as_ref()).await;
     }
     all_answered
 }
 
 /// Says whether the directory was asked about all of its accounts.
-async fn ask(shared: &Shared, directory: &dyn Directory) -> bool {
-    let accounts = provider_accounts::of_provider(shared.database.read(), directory.name()).await;
+async fn ask(store: &Store, directory: &dyn Directory) -> bool {
+    let accounts = provider_accounts::of_provider(store.database.read(), directory.name()).await;
     let accounts = match accounts {
         Ok(accounts) => accounts,
         Err(error) => {
@@ -51,7 +55,7 @@ async fn ask(shared: &Shared, directory: &dyn Directory) -> bool {
     };
     for account in accounts.into_iter().filter(|account| account.confirmed_at.is_some()) {
         let user = account.user.clone();
-        if let Err(error) = renew(shared, directory, account).await {
+        if let Err(error) = renew(store, directory, account).await {
             // Nothing is known, so nothing changes: what is not confirmed lapses in its time.
             tracing::warn!(%user, directory = %directory.name(), %error, "is not confirmed");
             if !error.is_of_one_account() {
@@ -83,7 +87,7 @@ impl Error {
 }
 
 async fn renew(
-    shared: &Shared,
+    store: &Store,
     directory: &dyn Directory,
     account: ProviderAccount,
 ) -> Result<(), Error> {
@@ -91,11 +95,11 @@ async fn renew(
     let found = found.filter(|person| person.issuer == account.issuer);
     let user = account.user.clone();
     let Some(person) = found else {
-        shared.write(async |t| sign_ins::deny(t, &account).await).await?;
+        store.write(async |t| sign_ins::deny(t, &account).await).await?;
         tracing::info!(%user, directory = %directory.name(), "has left; sessions are ended");
         return Ok(());
     };
-    let renewed = shared.write(async |t| sign_ins::renew(t, account, &person, now()).await).await?;
+    let renewed = store.write(async |t| sign_ins::renew(t, account, &person, now()).await).await?;
     if let Err(error) = renewed {
         tracing::debug!(%user, %error, "an account is not renewed");
     }

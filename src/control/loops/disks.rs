@@ -13,7 +13,10 @@ use protocol::ids::{NodeName, TaskKey};
 use tokio_util::sync::CancellationToken;
 
 use crate::known::cluster::Observation;
+use crate::known::identity::Identity;
+use crate::known::nodes::KnownNodes;
 use crate::known::passes::{Passes, Rhythm};
+use crate::known::settings::Settings;
 use crate::shared::Shared;
 
 /// So many nodes are asked at the same time.
@@ -22,8 +25,8 @@ const AT_ONCE: usize = 16;
 const LONGEST: Duration = Duration::from_secs(3_600);
 
 /// Tasks that take too much are found a little later without it.
-pub(crate) fn rhythm(shared: &Shared) -> Rhythm {
-    Rhythm::beside(shared.of_nodes.container_disk.measured_every.saturating_add(LONGEST))
+pub(crate) fn rhythm(settings: &Settings) -> Rhythm {
+    Rhythm::beside(settings.of_nodes.container_disk.measured_every.saturating_add(LONGEST))
 }
 
 /// Runs until shutdown.
@@ -42,40 +45,44 @@ async fn measure_all(shared: &Shared, passes: &Passes, shutdown: &CancellationTo
         tokio::select! {
             biased;
             () = shutdown.cancelled() => return,
-            () = tokio::time::sleep(shared.of_nodes.container_disk.measured_every) => {}
+            () = tokio::time::sleep(shared.settings.of_nodes.container_disk.measured_every) => {}
         }
     }
 }
 
 async fn measure(shared: &Shared) {
     let mut asked = Vec::new();
-    for (node, engine) in with_running_tasks(shared) {
-        asked.push(written(shared, node, engine));
+    for (node, engine) in with_running_tasks(&shared.nodes) {
+        asked.push(written(&shared.identity, &shared.nodes, node, engine));
     }
     let mut answers = futures::stream::iter(asked).buffer_unordered(AT_ONCE);
     while let Some(written) = answers.next().await {
-        shared.note_written(written);
-        shared.bells.jobs.ring();
+        let most = shared.settings.of_nodes.container_disk.most;
+        for task in shared.readings.note_written(written, most) {
+            shared.live.look_at(task);
+        }
+        shared.live.bells.jobs.ring();
     }
 }
 
 async fn written(
-    shared: &Shared,
+    identity: &Identity,
+    nodes: &KnownNodes,
     node: NodeName,
     engine: Arc<dyn Engine>,
 ) -> HashMap<TaskKey, u64> {
-    let mut written = engine.written(&shared.installation).await.unwrap_or_else(|error| {
+    let mut written = engine.written(&identity.installation).await.unwrap_or_else(|error| {
         tracing::warn!(%node, %error, "what its tasks have written cannot be measured");
         HashMap::new()
     });
     // They may be called as tasks of ours are.
-    let held = shared.quarantine.keys(&node);
+    let held = nodes.quarantine.keys(&node);
     written.retain(|task, _| !held.contains(task));
     written
 }
 
-fn with_running_tasks(shared: &Shared) -> Vec<(NodeName, Arc<dyn Engine>)> {
-    let observations = shared.observations();
+fn with_running_tasks(nodes: &KnownNodes) -> Vec<(NodeName, Arc<dyn Engine>)> {
+    let observations = nodes.observations();
     let busy = observations.iter().filter_map(|(node, observation)| match observation {
         Observation::Answers { engine, containers, .. } if !containers.is_empty() => {
             Some((node.clone(), Arc::clone(engine)))

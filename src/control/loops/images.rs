@@ -12,11 +12,14 @@ use protocol::image::ImageState;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::container::held::Held;
+use crate::known::live::Live;
 use crate::known::passes::{Passes, Rhythm};
 use crate::lock::lock;
 use crate::loops::rests::Rests;
 use crate::loops::supervised::caught;
 use crate::records::happened;
+use crate::records::store::Store;
 use crate::shared::Shared;
 use crate::wake::now;
 
@@ -33,16 +36,17 @@ pub(crate) const RHYTHM: Rhythm = Rhythm::beside(Duration::from_secs(60));
 
 /// Holds the containers that were being saved when the server ended, and reads which images are
 /// private.
-pub(crate) async fn hold(shared: &Shared) -> Result<(), database::Error> {
-    only_hold(shared, &database::images::under_way(shared.database.read()).await?);
-    *lock(&shared.images.private) = database::private_images::list(shared.database.read()).await?;
+pub(crate) async fn hold(store: &Store, containers: &Held) -> Result<(), database::Error> {
+    only_hold(containers, &database::images::under_way(store.database.read()).await?);
+    *lock(&containers.images.private) =
+        database::private_images::list(store.database.read()).await?;
     Ok(())
 }
 
 /// Holds the containers that are being saved, and no others.
-fn only_hold(shared: &Shared, images: &[ImageRecord]) {
+fn only_hold(containers: &Held, images: &[ImageRecord]) {
     let saving = images.iter().filter(|image| image.state == ImageState::Saving);
-    *shared.images.held() = saving.map(|image| image.container).collect();
+    *containers.images.held() = saving.map(|image| image.container).collect();
 }
 
 /// Runs until shutdown; what is under way is given up, the next server does it again.
@@ -57,7 +61,7 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
                 tracing::error!(%error, "saved images cannot be looked at; it is repeated");
             }
         }
-        if !works.shared.bells.images.wait(PATIENCE, &shutdown).await {
+        if !works.shared.live.bells.images.wait(PATIENCE, &shutdown).await {
             break;
         }
     }
@@ -91,11 +95,11 @@ impl Work {
 
 impl Works {
     async fn pass(&self, shutdown: &CancellationToken) -> Result<(), database::Error> {
-        let images = database::images::under_way(self.shared.database.read()).await?;
+        let images = database::images::under_way(self.shared.store.database.read()).await?;
         let is_there = |id: &i64| images.iter().any(|image| image.id == *id);
-        self.shared.images.progress().retain(|id, _| is_there(id));
+        self.shared.containers.images.progress().retain(|id, _| is_there(id));
         self.rests.keep(|(id, _)| is_there(id));
-        only_hold(&self.shared, &images);
+        only_hold(&self.shared.containers, &images);
         for image in images {
             if self.begin(&image) {
                 self.spawn(image, shutdown.clone());
@@ -145,7 +149,7 @@ impl Works {
                     false
                 }
                 Err(panic) => {
-                    shared.own_failures.note_panic();
+                    shared.counts.own_failures.note_panic();
                     tracing::error!(%panic, id, "work at a saved image panicked; it is repeated");
                     false
                 }
@@ -153,7 +157,7 @@ impl Works {
             if is_done {
                 rests.succeeded(&(id, image.state));
                 // Another one of his may be waiting for that.
-                shared.bells.images.ring();
+                shared.live.bells.images.ring();
             } else {
                 rests.failed((id, image.state), Instant::now());
             }
@@ -162,22 +166,23 @@ impl Works {
 }
 
 /// Says what is being done with an image.
-fn say(shared: &Shared, image: &ImageRecord, progress: impl Into<String>) {
-    shared.images.progress().insert(image.id, progress.into());
-    shared.tell(Change::Image { owner: image.owner.clone() });
+fn say(live: &Live, containers: &Held, image: &ImageRecord, progress: impl Into<String>) {
+    containers.images.progress().insert(image.id, progress.into());
+    live.tell(Change::Image { owner: image.owner.clone() });
 }
 
 /// Takes an image a step further, unless somebody wants it removed meanwhile.
 async fn step(
-    shared: &Shared,
+    store: &Store,
+    live: &Live,
     image: &ImageRecord,
     from: ImageState,
     update: ImageUpdate,
 ) -> Result<bool, database::Error> {
     let (state, problem) = (update.state, update.problem.clone());
     // By its number: a job of that name may be another one by now.
-    let job = database::jobs::by_id(shared.database.read(), image.container.job).await?;
-    let taken = shared.write(async |transaction| {
+    let job = database::jobs::by_id(store.database.read(), image.container.job).await?;
+    let taken = store.write(async |transaction| {
         let taken = database::images::update(transaction, image.id, from, &update).await?;
         if let Some(job) = job.filter(|_| taken && !state.is_under_way()) {
             let (kind, message) = words(image, state, problem.as_deref());
@@ -192,7 +197,7 @@ async fn step(
         Ok(taken)
     });
     let taken = taken.await?;
-    shared.tell(Change::Image { owner: image.owner.clone() });
+    live.tell(Change::Image { owner: image.owner.clone() });
     Ok(taken)
 }
 
@@ -214,7 +219,7 @@ fn words(image: &ImageRecord, state: ImageState, problem: Option<&str>) -> (&'st
 }
 
 /// Lets the container go that the image was made of.
-fn release(shared: &Shared, image: &ImageRecord) {
-    shared.images.held().remove(&image.container);
-    shared.bells.jobs.ring();
+fn release(live: &Live, containers: &Held, image: &ImageRecord) {
+    containers.images.held().remove(&image.container);
+    live.bells.jobs.ring();
 }

@@ -15,6 +15,7 @@ use protocol::time::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use crate::container::launch::put_off;
+use crate::known::jobs::KnownJobs;
 use crate::known::own_failures::Ours;
 use crate::known::passes::{Passes, Rhythm};
 use crate::known::queue::Queue;
@@ -61,7 +62,7 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
     let mut failures = 0;
     loop {
         let began = Instant::now();
-        let told = kept.shared.told();
+        let told = kept.shared.live.told();
         let (at, set_by) = kept.steps.look();
         kept.set_by += set_by;
         let doubt = told.doubt || kept.cases.is_doubtful() || kept.set_by != 0;
@@ -81,7 +82,7 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
             }
         };
         rest_after(began, moved).await;
-        if !kept.shared.bells.jobs.wait(PATIENCE, &shutdown).await {
+        if !kept.shared.live.bells.jobs.wait(PATIENCE, &shutdown).await {
             break;
         }
     }
@@ -95,8 +96,8 @@ async fn failed(
     failures: u32,
     shutdown: &CancellationToken,
 ) {
-    shared.own_failures.note(Ours::Records);
-    shared.active.look_after(&shared.database, error).await;
+    shared.counts.own_failures.note(Ours::Records);
+    shared.jobs.active.look_after(&shared.store.database, error).await;
     let pause = put_off::backoff(failures).min(LONGEST_PAUSE);
     tracing::error!(%error, failures, ?pause, "a pass over the jobs failed; it is repeated");
     tokio::select! {
@@ -129,7 +130,7 @@ impl Loop {
         self.take_in(told, whole).await?;
         self.cases.wake_due(at);
         self.watch_leases();
-        self.cases.awake().for_each(|case| tell_pauses(&self.shared, case, at));
+        self.cases.awake().for_each(|case| tell_pauses(&self.shared.jobs, case, at));
         let decided = self.decide(at);
         let moved = decided.len();
         self.carry_out(decided, at).await?;
@@ -149,11 +150,11 @@ impl Loop {
             "the clock was set: what runs is no older for that"
         );
         let set = async |t: &Transaction| database::attempts::clock_was_set(t, millis).await;
-        self.shared.write(set).await?;
+        self.shared.store.write(set).await?;
         self.set_by = 0;
         // Jobs may wait for a moment that has moved. A scheduler that gives no answer begins anew.
-        let _unanswered = self.shared.scheduler.ask(Queue::doubt).await;
-        self.shared.bells.schedule.ring();
+        let _unanswered = self.shared.jobs.scheduler.ask(Queue::doubt).await;
+        self.shared.live.bells.schedule.ring();
         Ok(())
     }
 
@@ -163,19 +164,19 @@ impl Loop {
         // What is seen is read before what is recorded: a container of a task that is not in the
         // records then cannot be one whose placement was stored in between.
         if whole {
-            let seen = shared.observations().all();
-            self.cases.begin_anew(seen, read::all(shared).await?);
+            let seen = shared.nodes.observations().all();
+            self.cases.begin_anew(seen, read::all(&shared.store, &shared.jobs).await?);
             self.acts.forget_all_but(&self.cases);
         } else {
-            let news = shared.observations().news();
+            let news = shared.nodes.observations().news();
             news.into_iter().for_each(|(node, observation)| self.cases.see(&node, observation));
             if !told.stored.is_empty() {
                 let stored: Vec<JobId> = told.stored.into_iter().collect();
-                self.cases.take_in(&stored, read::of(shared, &stored).await?);
+                self.cases.take_in(&stored, read::of(&shared.store, &shared.jobs, &stored).await?);
             }
         }
         told.look.iter().for_each(|task| self.cases.look_at(task));
-        self.cases.set_cluster(&shared.cluster());
+        self.cases.set_cluster(&shared.nodes.cluster());
         self.cases.take_over(&told.look).iter().for_each(|task| self.acts.forget(task));
         self.acts.forget_attempts_but(|job, attempt| self.cases.is_current(job, attempt));
         Ok(())
@@ -184,21 +185,21 @@ impl Loop {
     /// What may be there of tasks with a lease is noted before anything is decided of them.
     fn watch_leases(&self) {
         let Self { shared, cases, .. } = self;
-        let at_once = |case: &&Case| lease::watch(&shared.leases, case, cases.seen());
+        let at_once = |case: &&Case| lease::watch(&shared.jobs.leases, case, cases.seen());
         // All of them are noted.
         if cases.awake().filter(at_once).count() > 0 {
-            shared.bells.leases.ring();
+            shared.live.bells.leases.ring();
         }
     }
 
     fn decide(&mut self, now: Timestamp) -> Vec<(JobId, Decision)> {
-        let cluster = self.shared.cluster();
+        let cluster = self.shared.nodes.cluster();
         self.cases.decide(Beside {
             memory: &self.acts.memory,
             cluster: &cluster,
-            written: &|task| self.shared.written(task),
-            most_written: self.shared.of_nodes.container_disk.most,
-            lease: &|task| self.shared.leases.wait(task),
+            written: &|task| self.shared.readings.written(task),
+            most_written: self.shared.settings.of_nodes.container_disk.most,
+            lease: &|task| self.shared.jobs.leases.wait(task),
             now,
             instant: Instant::now(),
         })
@@ -212,12 +213,12 @@ impl Loop {
     ) -> Result<(), database::Error> {
         let of_case = |(job, decision)| Some((self.cases.get(job)?, decision));
         let decided: Vec<(&Case, Decision)> = decided.into_iter().filter_map(of_case).collect();
-        let writes = Writes::of(&decided, self.cases.seen(), self.shared.epoch);
+        let writes = Writes::of(&decided, self.cases.seen(), self.shared.identity.epoch);
         if !record::record(&self.shared, &decided, &writes, at).await? {
             // Some were not as they were thought to be: nothing is done to any of them before they
             // are read.
-            self.shared.note_stored(decided.iter().map(|(case, _)| case.id()));
-            self.shared.bells.jobs.ring();
+            self.shared.live.note_stored(decided.iter().map(|(case, _)| case.id()));
+            self.shared.live.bells.jobs.ring();
             return Ok(());
         }
         for (case, decision) in decided {
@@ -225,18 +226,18 @@ impl Loop {
                 perform(&self.acts, case, action);
             }
         }
-        self.shared.note_stored(writes.again.iter().map(|task| task.key.job));
+        self.shared.live.note_stored(writes.again.iter().map(|task| task.key.job));
         self.cases.apply(&writes);
         Ok(())
     }
 }
 
 /// Says of tasks that wait for their next run that they do.
-fn tell_pauses(shared: &Shared, case: &Case, now: Timestamp) {
+fn tell_pauses(jobs: &KnownJobs, case: &Case, now: Timestamp) {
     for (task, at) in case.run_again(now) {
         let seconds = (at.since(now) + 999) / 1000;
         let said = format!("it failed; it is run again in {seconds} s");
-        shared.progress().insert(task.key, said);
+        jobs.progress().insert(task.key, said);
     }
 }
 

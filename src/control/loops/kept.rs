@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::known::active::Active;
 use crate::known::cluster::Observation;
+use crate::known::jobs::KnownJobs;
 use crate::known::passes::{Passes, Rhythm};
 use crate::shared::Shared;
 
@@ -51,18 +52,18 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
 
 async fn look(shared: &Shared) -> Result<(), database::Error> {
     let mut silent = HashSet::new();
-    for job in debugged(shared).await {
-        let tasks = database::tasks::of_job(shared.database.read(), job.row.id).await?;
+    for job in debugged(&shared.jobs).await {
+        let tasks = database::tasks::of_job(shared.store.database.read(), job.row.id).await?;
         for task in tasks.into_iter().filter(|task| task.state == State::Running) {
             let node = &task.placement.node;
-            if shared.progress().contains_key(&task.key) || silent.contains(node) {
+            if shared.jobs.progress().contains_key(&task.key) || silent.contains(node) {
                 continue;
             }
-            let engine = match shared.observations().get(node) {
+            let engine = match shared.nodes.observations().get(node) {
                 Some(Observation::Answers { engine, .. }) => Arc::clone(engine),
                 Some(Observation::Silent) | None => continue,
             };
-            let name = task.key.container_name(&shared.installation);
+            let name = task.key.container_name(&shared.identity.installation);
             let exit = tokio::time::timeout(PATIENCE, exit(engine.as_ref(), &name)).await;
             // Its other tasks would not answer either.
             let Ok(exit) = exit else {
@@ -70,20 +71,20 @@ async fn look(shared: &Shared) -> Result<(), database::Error> {
                 continue;
             };
             let Some(exit) = exit else { continue };
-            shared.progress().insert(
+            shared.jobs.progress().insert(
                 task.key,
                 format!("failed with exit code {}: kept to be looked into", exit.code),
             );
             let (id, key) = (job.row.id, job.row.key.clone());
-            shared.tell_pages(Change::Job { id, key, state: job.row.state });
+            shared.live.tell_pages(Change::Job { id, key, state: job.row.state });
         }
     }
     Ok(())
 }
 
 /// The jobs with `isDebug` that run.
-async fn debugged(shared: &Shared) -> Vec<Active> {
-    let asked = shared.scheduler.ask(|queue| {
+async fn debugged(jobs: &KnownJobs) -> Vec<Active> {
+    let asked = jobs.scheduler.ask(|queue| {
         let placed = queue.running().filter_map(|running| queue.job(running.job));
         let debugged = placed.filter(|job| job.spec.debug && job.row.state == State::Running);
         debugged.cloned().collect::<Vec<_>>()

@@ -10,7 +10,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::container::lease;
+use crate::known::jobs::KnownJobs;
 use crate::known::leases::{Leased, News};
+use crate::known::live::Live;
 use crate::known::passes::{Passes, Rhythm};
 use crate::loops::supervised::caught;
 use crate::shared::Shared;
@@ -23,14 +25,14 @@ pub(crate) const RHYTHM: Rhythm = Rhythm::needed(Duration::from_secs(30));
 /// Runs until shutdown; conversations under way are broken off, and the next server begins them anew.
 pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
     let talks = TaskTracker::new();
-    shared.leases.begin_anew();
+    shared.jobs.leases.begin_anew();
     loop {
         let began = Instant::now();
-        for task in shared.leases.due() {
+        for task in shared.jobs.leases.due() {
             talks.spawn(talk(Arc::clone(&shared), task, shutdown.clone()));
         }
         passes.ended(began);
-        if !shared.bells.leases.wait(PATIENCE, &shutdown).await {
+        if !shared.live.bells.leases.wait(PATIENCE, &shutdown).await {
             break;
         }
     }
@@ -48,20 +50,20 @@ async fn talk(shared: Arc<Shared>, task: Leased, shutdown: CancellationToken) {
         Ok(Ok(())) => None,
         Ok(Err(failure)) => Some(failure.to_string()),
         Err(panic) => {
-            shared.own_failures.note_panic();
+            shared.counts.own_failures.note_panic();
             Some(format!("this server panicked: {panic}"))
         }
     };
-    let news = shared.leases.done(&task.key, failure.is_none());
-    tell(&shared, &task, news, &failure.unwrap_or_default());
+    let news = shared.jobs.leases.done(&task.key, failure.is_none());
+    tell(&shared.live, &shared.jobs, &task, news, &failure.unwrap_or_default());
 }
 
-fn tell(shared: &Shared, task: &Leased, news: Option<News>, failure: &str) {
+fn tell(live: &Live, jobs: &KnownJobs, task: &Leased, news: Option<News>, failure: &str) {
     let Leased { key, epoch: _, job, node, address, port } = task;
     match news {
         None => return,
         Some(News::First) => {
-            if shared.progress().remove(key).is_none() {
+            if jobs.progress().remove(key).is_none() {
                 return;
             }
         }
@@ -70,12 +72,12 @@ fn tell(shared: &Shared, task: &Leased, news: Option<News>, failure: &str) {
             let said = format!(
                 "waiting: the server cannot reach it at {address}, port {port}, which its lease needs"
             );
-            shared.progress().insert(*key, said);
+            jobs.progress().insert(*key, said);
         }
         Some(News::Silent(silent)) => {
             tracing::warn!(?key, %job, %node, failure, ?silent, "nothing is heard of a task");
             return;
         }
     }
-    shared.tell_pages(Change::Job { id: key.job, key: job.clone(), state: State::Running });
+    live.tell_pages(Change::Job { id: key.job, key: job.clone(), state: State::Running });
 }

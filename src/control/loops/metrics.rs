@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::known::cluster::Observation;
 use crate::known::passes::{Passes, Rhythm};
+use crate::known::settings::Settings;
 use crate::shared::Shared;
 use node::Node;
 
@@ -28,8 +29,8 @@ use node::Node;
 const LONGEST: Duration = Duration::from_secs(900);
 
 /// Nothing waits for what was measured.
-pub(crate) fn rhythm(shared: &Shared) -> Rhythm {
-    Rhythm::beside(shared.rules.measured_every.0.saturating_add(LONGEST))
+pub(crate) fn rhythm(settings: &Settings) -> Rhythm {
+    Rhythm::beside(settings.rules.measured_every.0.saturating_add(LONGEST))
 }
 
 /// Runs until shutdown. A pass is that what was due is kept: who measures waits for nobody.
@@ -47,7 +48,7 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
 async fn measure(shared: &Shared, shutdown: &CancellationToken) {
     let mut asked = FuturesUnordered::<BoxFuture<'_, NodeName>>::new();
     let mut silent = HashSet::new();
-    let mut times = tokio::time::interval(shared.rules.measured_every.0);
+    let mut times = tokio::time::interval(shared.settings.rules.measured_every.0);
     times.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
@@ -69,11 +70,11 @@ async fn measure(shared: &Shared, shutdown: &CancellationToken) {
 
 /// Nodes that answer, on which something runs or whose GPUs are told of; none where nothing is to be measured.
 fn to_measure(shared: &Shared) -> Vec<Node> {
-    if shared.rules.unmeasured {
+    if shared.settings.rules.unmeasured {
         return Vec::new();
     }
-    let cluster = shared.cluster();
-    let observations = shared.observations();
+    let cluster = shared.nodes.cluster();
+    let observations = shared.nodes.observations();
     let nodes = observations.iter().filter_map(|(name, observation)| match observation {
         Observation::Answers { engine, containers, .. } => {
             let running = containers.values().filter_map(|container| match container.status {

@@ -37,15 +37,15 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
     let (mut watchers, mut read) = (Watchers::new(), Instant::now());
     loop {
         let began = Instant::now();
-        reconcile(&shared, &shared.cluster(), &mut watchers, &shutdown).await;
+        reconcile(&shared, &shared.nodes.cluster(), &mut watchers, &shutdown).await;
         passes.ended(began);
-        if !shared.bells.nodes.wait(WHOLE, &shutdown).await {
+        if !shared.live.bells.nodes.wait(WHOLE, &shutdown).await {
             break;
         }
         if read.elapsed() >= WHOLE {
             read = Instant::now();
-            match shared.cluster.read_all(&shared.database).await {
-                Ok(()) => shared.bells.schedule.ring(),
+            match shared.nodes.cluster.read_all(&shared.store.database).await {
+                Ok(()) => shared.live.bells.schedule.ring(),
                 Err(error) => tracing::error!(%error, "the nodes cannot be read; trying again"),
             }
         }
@@ -64,7 +64,7 @@ async fn reconcile(
     shutdown: &CancellationToken,
 ) {
     let current = |name: &NodeName, settings: &NodeSettings| {
-        let portal = &shared.of_nodes.portal;
+        let portal = &shared.settings.of_nodes.portal;
         cluster.node(name).is_some_and(|node| {
             // To find out about a node's network takes longer than to see that nothing is new.
             node.settings == *settings
@@ -81,11 +81,11 @@ async fn reconcile(
         if let Some((_, stop, watcher)) = watchers.remove(name) {
             stop.cancel();
             let _ended = watcher.await;
-            shared.observations().remove(name);
+            shared.nodes.observations().remove(name);
             if cluster.node(name).is_none() {
-                shared.sightings.forget(name);
-                shared.quarantine.forget(name);
-                shared.engine_calls.forget(name);
+                shared.nodes.sightings.forget(name);
+                shared.nodes.quarantine.forget(name);
+                shared.counts.engine_calls.forget(name);
             }
         }
     }
@@ -114,7 +114,7 @@ async fn watch(
         Watcher::new(shared, name, options, gpus.clone(), stop).run()
     };
     let panics = Panics::default();
-    supervised::run(&name, begin, (&panics, shared.own_failures.as_ref()), &stop).await;
+    supervised::run(&name, begin, (&panics, shared.counts.own_failures.as_ref()), &stop).await;
 }
 
 /// Whether the two name the same engine, so that its watcher can stay.

@@ -16,8 +16,10 @@ use protocol::state::State;
 use protocol::time::{Moment, Timestamp};
 use tokio_util::sync::CancellationToken;
 
+use crate::known::outbound::Outbound;
 use crate::known::passes::{Passes, Rhythm};
 use crate::known::posted::next_hour;
+use crate::records::store::Store;
 use crate::records::{letters, notices};
 use crate::shared::Shared;
 use crate::wake::now;
@@ -46,7 +48,7 @@ pub(crate) const RHYTHM: Rhythm = Rhythm::beside(Duration::from_secs(3_600));
 
 /// Runs until shutdown.
 pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
-    let pause = EVERY.min(shared.notifying.gathered_for).max(LEAST);
+    let pause = EVERY.min(shared.outbound.notifying.gathered_for).max(LEAST);
     // Mail waits for nobody's webhook.
     tokio::join!(
         passes.repeat(pause, &shutdown, || pass(&shared, Way::Mail)),
@@ -56,7 +58,7 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
 
 async fn pass(shared: &Shared, way: Way) -> bool {
     let noted = match way {
-        Way::Mail => note_waiting(shared).await,
+        Way::Mail => note_waiting(&shared.store, &shared.outbound).await,
         Way::Webhook => Ok(()),
     };
     let mut well = true;
@@ -70,17 +72,17 @@ async fn pass(shared: &Shared, way: Way) -> bool {
 }
 
 /// Puts into the outbox that jobs have waited too long, once for each of them.
-async fn note_waiting(shared: &Shared) -> Result<(), database::Error> {
-    if !shared.posted.anybody_wants(Occasion::Waiting) {
+async fn note_waiting(store: &Store, outbound: &Outbound) -> Result<(), database::Error> {
+    if !outbound.posted.anybody_wants(Occasion::Waiting) {
         return Ok(());
     }
     let at = now();
-    let until = at.plus_millis(-millis(shared.notifying.patience));
-    let told = database::settings::get(shared.database.read(), TOLD).await?;
+    let until = at.plus_millis(-millis(outbound.notifying.patience));
+    let told = database::settings::get(store.database.read(), TOLD).await?;
     let Some(told) = told.and_then(|told| told.parse::<i64>().ok()).map(Timestamp) else {
         // The first time: those that wait already are no news.
         let since = until.to_string();
-        return shared.write(async |t| database::settings::set(t, TOLD, &since).await).await;
+        return store.write(async |t| database::settings::set(t, TOLD, &since).await).await;
     };
     let query = JobQuery {
         states: vec![State::Waiting],
@@ -91,7 +93,7 @@ async fn note_waiting(shared: &Shared) -> Result<(), database::Error> {
         limit: WAITING as u64,
         ..JobQuery::default()
     };
-    let (rows, _) = database::jobs::list(&shared.database, &query, at).await?;
+    let (rows, _) = database::jobs::list(&store.database, &query, at).await?;
     let read: Vec<Timestamp> = rows.iter().map(|row| row.submitted_at).collect();
     let Some(until) = reached(&read, told, until) else { return Ok(()) };
     let long = rows.iter().filter(|row| row.attempt.is_none());
@@ -99,7 +101,7 @@ async fn note_waiting(shared: &Shared) -> Result<(), database::Error> {
     let entries: Vec<_> = long
         .flat_map(|row| {
             let told = (Occasion::Waiting, "it has waited too long".to_owned());
-            notices::of_job(shared, (&row.key, None), told, at)
+            notices::of_job(outbound, (&row.key, None), told, at)
         })
         .collect();
     // Also where nobody is told: what was looked at is not in the way of what comes after it.
@@ -108,7 +110,7 @@ async fn note_waiting(shared: &Shared) -> Result<(), database::Error> {
         database::notifications::put(t, &entries).await?;
         database::settings::set(t, TOLD, &since).await
     };
-    shared.write(write).await
+    store.write(write).await
 }
 
 /// Up to when nobody is left to be told of, after these were read; nothing: there are none.
@@ -136,7 +138,7 @@ async fn send_due(shared: &Shared, way: Way) -> Result<(), database::Error> {
     };
     loop {
         let at = now();
-        let due = database::notifications::due(shared.database.read(), way, at, READ).await?;
+        let due = database::notifications::due(shared.store.database.read(), way, at, READ).await?;
         if due.is_empty() {
             return Ok(());
         }
@@ -146,19 +148,20 @@ async fn send_due(shared: &Shared, way: Way) -> Result<(), database::Error> {
         }
         let mut sending = Vec::new();
         for (user, entries) in bundles {
-            if shared.posted.may(&user, at, shared.notifying.hourly) {
+            if shared.outbound.posted.may(&user, at, shared.outbound.notifying.hourly) {
                 // Said before it is done: while nothing can be stored, nothing is sent again and again.
-                put_off(shared, &entries, at.plus_millis(PAUSE), tries(&entries)).await?;
+                put_off(&shared.store, &entries, at.plus_millis(PAUSE), tries(&entries)).await?;
                 sending.push(send(shared, user, way, entries));
             } else {
                 let error = post::Error::Unavailable("so much was sent in this hour".to_owned());
-                let young = give_up(shared, &user, entries, (&error, at)).await?;
-                put_off(shared, &young, next_hour(at), tries(&young)).await?;
+                let young =
+                    give_up(&shared.store, &shared.outbound, &user, entries, (&error, at)).await?;
+                put_off(&shared.store, &young, next_hour(at), tries(&young)).await?;
             }
         }
         let mut sent = futures::stream::iter(sending).buffer_unordered(at_once);
         while let Some(outcome) = sent.next().await {
-            settle(shared, outcome?).await?;
+            settle(&shared.store, &shared.outbound, outcome?).await?;
         }
     }
 }
@@ -169,23 +172,23 @@ async fn send(
     way: Way,
     entries: Vec<Entry>,
 ) -> Result<Outcome, database::Error> {
-    let wishes = shared.posted.wishes(&user);
-    let portal = shared.notifying.portal.as_deref();
+    let wishes = shared.outbound.posted.wishes(&user);
+    let portal = shared.outbound.notifying.portal.as_deref();
     let nowhere = |why: &str| Err(post::Error::Refused(why.to_owned()));
     let sent = match way {
-        Way::Mail => match notices::address(shared, &user).await? {
+        Way::Mail => match notices::address(&shared.store, &user).await? {
             Some(to) => {
                 let told: Vec<&Notice> = entries.iter().map(|entry| &entry.new.notice).collect();
                 let letter = letters::letter(wishes.language, to, &told, portal);
-                shared.notifying.post.mail(&letter).await
+                shared.outbound.notifying.post.mail(&letter).await
             }
             None => nowhere("the account has no mail address"),
         },
         Way::Webhook => match wishes.webhook {
             Some(url) => {
-                let key = notices::signing_key(shared, &user, &url);
+                let key = notices::signing_key(&shared.seal, &user, &url);
                 let body = letters::body(&entries, portal).to_string();
-                shared.notifying.post.call(&Call { url, body, key }).await
+                shared.outbound.notifying.post.call(&Call { url, body, key }).await
             }
             None => nowhere("there is no webhook any more"),
         },
@@ -194,40 +197,45 @@ async fn send(
 }
 
 /// Takes it out of the outbox, or has it tried again.
-async fn settle(shared: &Shared, outcome: Outcome) -> Result<(), database::Error> {
+async fn settle(
+    store: &Store,
+    outbound: &Outbound,
+    outcome: Outcome,
+) -> Result<(), database::Error> {
     let Outcome { user, entries, sent } = outcome;
     let error = match sent {
         Ok(()) => {
-            remove(shared, &entries).await?;
-            shared.posted.note_sent();
+            remove(store, &entries).await?;
+            outbound.posted.note_sent();
             return Ok(());
         }
         Err(error) => error,
     };
     let at = now();
-    let young = give_up(shared, &user, entries, (&error, at)).await?;
+    let young = give_up(store, outbound, &user, entries, (&error, at)).await?;
     let tries = tries(&young).saturating_add(1);
-    put_off(shared, &young, at.plus_millis(pause(tries)), tries).await?;
-    shared.posted.note_failed();
+    put_off(store, &young, at.plus_millis(pause(tries)), tries).await?;
+    outbound.posted.note_failed();
     Ok(())
 }
 
 /// Gives up what was kept for long enough, or all of it where it will not be taken later either. What is
 /// left may be tried again.
 async fn give_up(
-    shared: &Shared,
+    store: &Store,
+    outbound: &Outbound,
     user: &UserName,
     entries: Vec<Entry>,
     (error, at): (&post::Error, Timestamp),
 ) -> Result<Vec<Entry>, database::Error> {
-    let last = at.plus_millis(-millis(shared.notifying.kept_for));
+    let last = at.plus_millis(-millis(outbound.notifying.kept_for));
     let for_good = !matches!(error, post::Error::Unavailable(_));
     let (old, young): (Vec<Entry>, Vec<Entry>) =
         entries.into_iter().partition(|entry| for_good || entry.new.at < last);
     if !old.is_empty() {
         tracing::warn!(%user, %error, notices = old.len(), "what could not be sent is given up");
-        remove(shared, &old).await?;
-        shared.posted.note_dropped(old.len() as u64);
+        remove(store, &old).await?;
+        outbound.posted.note_dropped(old.len() as u64);
     }
     Ok(young)
 }
@@ -242,13 +250,13 @@ fn pause(tries: u32) -> i64 {
     doubled.min(LONGEST_PAUSE)
 }
 
-async fn remove(shared: &Shared, entries: &[Entry]) -> Result<(), database::Error> {
+async fn remove(store: &Store, entries: &[Entry]) -> Result<(), database::Error> {
     let ids: Vec<i64> = entries.iter().map(|entry| entry.id).collect();
-    shared.write(async |t| database::notifications::remove(t, &ids).await).await
+    store.write(async |t| database::notifications::remove(t, &ids).await).await
 }
 
 async fn put_off(
-    shared: &Shared,
+    store: &Store,
     entries: &[Entry],
     due: Timestamp,
     tries: u32,
@@ -257,7 +265,7 @@ async fn put_off(
         return Ok(());
     }
     let ids: Vec<i64> = entries.iter().map(|entry| entry.id).collect();
-    shared.write(async |t| database::notifications::put_off(t, &ids, due, tries).await).await
+    store.write(async |t| database::notifications::put_off(t, &ids, due, tries).await).await
 }
 
 fn millis(span: Duration) -> i64 {

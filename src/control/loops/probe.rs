@@ -8,6 +8,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::known::passes::Passes;
+use crate::records::store::Store;
 use crate::shared::Shared;
 use crate::wake::Bell;
 
@@ -87,23 +88,23 @@ pub(crate) async fn run(
         tokio::select! {
             biased;
             () = shutdown.cancelled() => return,
-            problem = look(&shared, probe.ground) => probe.found(problem),
+            problem = look(&shared.store, probe.ground) => probe.found(problem),
         }
         passes.ended(began);
     }
 }
 
 /// Everybody may read the words: they tell nothing of what is inside.
-async fn look(shared: &Shared, ground: Ground) -> Option<String> {
+async fn look(store: &Store, ground: Ground) -> Option<String> {
     match ground {
         Ground::Database => {
-            let error = shared.database.ping().await.err()?;
+            let error = store.database.ping().await.err()?;
             tracing::debug!(%error, "the database does not do what it is for");
             Some("nothing can be written there and read back".to_owned())
         }
         Ground::Storage => {
-            let root = shared.storage.resolve("/");
-            let there = async { shared.storage.exists(&root?).await };
+            let root = store.storage.resolve("/");
+            let there = async { store.storage.exists(&root?).await };
             match there.await {
                 Ok(true) => None,
                 Ok(false) => Some("its folder is not there".to_owned()),

@@ -17,9 +17,12 @@ use storage::StorageError;
 use tokio_util::sync::CancellationToken;
 
 use crate::container::folders;
+use crate::known::counts::Counts;
+use crate::known::nodes::KnownNodes;
 use crate::known::passes::{Passes, Rhythm};
 use crate::known::retention::Retention;
 use crate::known::swept::{Old, SweptCounts};
+use crate::records::store::Store;
 use crate::records::usage;
 use crate::shared::Shared;
 use crate::wake::now;
@@ -54,7 +57,7 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
     tokio::select! {
         biased;
         () = shutdown.cancelled() => return,
-        () = first_looks(&shared) => {}
+        () = first_looks(&shared.nodes) => {}
     }
     loop {
         let began = Instant::now();
@@ -83,9 +86,9 @@ async fn count_for(shared: &Shared, span: Duration) {
 }
 
 /// Waits until all nodes were looked at: what is still there of jobs is known then.
-async fn first_looks(shared: &Shared) {
+async fn first_looks(nodes: &KnownNodes) {
     let are_done = || {
-        let (cluster, seen) = (shared.cluster(), shared.observations());
+        let (cluster, seen) = (nodes.cluster(), nodes.observations());
         cluster.records().all(|node| seen.contains_key(&node.settings.name))
     };
     let looks = async {
@@ -109,21 +112,30 @@ enum Failed {
 /// of it could be done.
 async fn sweep(shared: &Shared) -> bool {
     let mut all = true;
-    let (at, before) = (now(), shared.swept.counts());
-    let Retention { jobs, logs, events, audit } = shared.rules.retention;
+    let (at, before) = (now(), shared.counts.swept.counts());
+    let Retention { jobs, logs, events, audit } = shared.settings.rules.retention;
     for (what, done) in [
         ("what jobs have used is not counted", count_uses(shared).await),
         ("old jobs are not forgotten", forget_jobs(shared, jobs.before(at)).await),
-        ("old logs are not removed", logs::remove(shared, logs.before(at)).await),
-        ("old events are not forgotten", forget_events(shared, events.before(at)).await),
-        ("the audit log is not shortened", shorten_audit(shared, audit.before(at)).await),
+        (
+            "old logs are not removed",
+            logs::remove(&shared.store, &shared.counts, logs.before(at)).await,
+        ),
+        (
+            "old events are not forgotten",
+            forget_events(&shared.store, &shared.counts, events.before(at)).await,
+        ),
+        (
+            "the audit log is not shortened",
+            shorten_audit(&shared.store, &shared.counts, audit.before(at)).await,
+        ),
     ] {
         if let Err(error) = done {
             all = false;
             tracing::error!(%error, "{what}; it is tried again in an hour");
         }
     }
-    let SweptCounts { jobs, logs, events, audit } = shared.swept.counts().since(before);
+    let SweptCounts { jobs, logs, events, audit } = shared.counts.swept.counts().since(before);
     if jobs + logs + events + audit > 0 {
         tracing::info!(jobs, logs, events, audit, "what was older than it is kept for is gone");
     }
@@ -133,17 +145,19 @@ async fn sweep(shared: &Shared) -> bool {
 async fn count_uses(shared: &Shared) -> Result<(), Failed> {
     loop {
         let began = Instant::now();
-        let found = database::usage::to_count(shared.database.read(), JOBS as u64).await?;
+        let found = database::usage::to_count(shared.store.database.read(), JOBS as u64).await?;
         if found.is_empty() {
             return Ok(());
         }
-        let mut rows = database::jobs::readable_rows(shared.database.read(), &found).await?;
+        let mut rows = database::jobs::readable_rows(shared.store.database.read(), &found).await?;
         // Nobody knows what has been used by a job that cannot be read.
         let is_read = |id: &JobId| rows.iter().any(|row| row.id == *id);
         let others: Vec<JobId> = found.into_iter().filter(|id| !is_read(id)).collect();
         rows.truncate(together(&rows));
-        let used = usage::of(shared, &rows).await?.and_nothing_of(others);
-        shared.write(async |transaction| used.add(transaction).await).await?;
+        let used = usage::of(&shared.store, &shared.nodes, &shared.readings, &rows)
+            .await?
+            .and_nothing_of(others);
+        shared.store.write(async |transaction| used.add(transaction).await).await?;
         pause(began).await;
     }
 }
@@ -152,18 +166,19 @@ async fn forget_jobs(shared: &Shared, before: Option<Timestamp>) -> Result<(), F
     let Some(before) = before else { return Ok(()) };
     let mut last = None;
     loop {
-        let found = ended_before(shared, before).await?;
+        let found = ended_before(&shared.store, &shared.nodes, before).await?;
         let mut gone = 0;
         let mut left = found.as_slice();
         while !left.is_empty() {
             let began = Instant::now();
             let (some, others) = left.split_at(together(left));
             let ids: Vec<JobId> = some.iter().map(|job| job.id).collect();
-            folders::forget_checkpoints(shared, some).await?;
+            folders::forget_checkpoints(&shared.store, some).await?;
             let removed = shared
+                .store
                 .write(async |transaction| database::jobs::remove_many(transaction, &ids).await);
             let removed = removed.await?.len() as u64;
-            shared.swept.note(Old::Jobs, removed);
+            shared.counts.swept.note(Old::Jobs, removed);
             gone += removed;
             left = others;
             pause(began).await;
@@ -175,14 +190,18 @@ async fn forget_jobs(shared: &Shared, before: Option<Timestamp>) -> Result<(), F
     }
     // One word for all of them: lists are to be looked at again.
     if let Some(JobRow { id, key, state, .. }) = last {
-        shared.tell_pages(Change::Job { id, key, state });
+        shared.live.tell_pages(Change::Job { id, key, state });
     }
     Ok(())
 }
 
 /// Some of the jobs that ended before then, the earliest first, without those of which containers are
 /// still there: what has no record is nobody's after the next start.
-async fn ended_before(shared: &Shared, before: Timestamp) -> Result<Vec<JobRow>, database::Error> {
+async fn ended_before(
+    store: &Store,
+    nodes: &KnownNodes,
+    before: Timestamp,
+) -> Result<Vec<JobRow>, database::Error> {
     let query = JobQuery {
         states: State::ALL.into_iter().filter(|state| state.is_final()).collect(),
         order: JobOrder::Completed,
@@ -190,8 +209,8 @@ async fn ended_before(shared: &Shared, before: Timestamp) -> Result<Vec<JobRow>,
         limit: FOUND,
         ..JobQuery::default()
     };
-    let (mut found, _) = database::jobs::list(&shared.database, &query, now()).await?;
-    let there = shared.observations().jobs();
+    let (mut found, _) = database::jobs::list(&store.database, &query, now()).await?;
+    let there = nodes.observations().jobs();
     found.retain(|job| job.completed_at.is_some_and(|ended| ended < before));
     found.retain(|job| !there.contains(&job.id));
     Ok(found)
@@ -209,28 +228,36 @@ fn together(jobs: &[JobRow]) -> usize {
     jobs.iter().take(JOBS).take_while(fits).count().max(1).min(jobs.len())
 }
 
-async fn forget_events(shared: &Shared, before: Option<Timestamp>) -> Result<(), Failed> {
+async fn forget_events(
+    store: &Store,
+    counts: &Counts,
+    before: Option<Timestamp>,
+) -> Result<(), Failed> {
     let Some(before) = before else { return Ok(()) };
     loop {
         let began = Instant::now();
-        let gone = shared.write(async |t| database::events::prune(t, before, ROWS).await).await?;
+        let gone = store.write(async |t| database::events::prune(t, before, ROWS).await).await?;
         if gone == 0 {
             return Ok(());
         }
-        shared.swept.note(Old::Events, gone);
+        counts.swept.note(Old::Events, gone);
         pause(began).await;
     }
 }
 
-async fn shorten_audit(shared: &Shared, before: Option<Timestamp>) -> Result<(), Failed> {
+async fn shorten_audit(
+    store: &Store,
+    counts: &Counts,
+    before: Option<Timestamp>,
+) -> Result<(), Failed> {
     let Some(before) = before else { return Ok(()) };
     loop {
         let began = Instant::now();
-        let gone = shared.write(async |t| database::audit::prune(t, before, ROWS).await).await?;
+        let gone = store.write(async |t| database::audit::prune(t, before, ROWS).await).await?;
         if gone == 0 {
             return Ok(());
         }
-        shared.swept.note(Old::Audit, gone);
+        counts.swept.note(Old::Audit, gone);
         pause(began).await;
     }
 }

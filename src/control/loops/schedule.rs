@@ -20,8 +20,12 @@ use protocol::time::Timestamp;
 use scheduler::model::{Placement, Standing};
 use tokio_util::sync::CancellationToken;
 
+use crate::container::held::Held;
 use crate::known::active::Active;
 use crate::known::cluster::Cluster;
+use crate::known::jobs::KnownJobs;
+use crate::known::live::Live;
+use crate::known::nodes::KnownNodes;
 use crate::known::passes::{Passes, Rhythm};
 use crate::known::queue::{Decided, News, Queue, Unanswered};
 use crate::records::{happened, notices};
@@ -42,7 +46,7 @@ pub(crate) const RHYTHM: Rhythm = Rhythm::needed(Duration::from_secs(30));
 pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
     let mut whole = Instant::now();
     // It begins after a panic, too, and nobody knows what that pass had come to.
-    doubt(&shared).await;
+    doubt(&shared.live, &shared.jobs).await;
     loop {
         let began = Instant::now();
         let moved = match pass(&shared, whole.elapsed() >= WHOLE).await {
@@ -52,26 +56,26 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
                 moved
             }
             Err(error) => {
-                doubt(&shared).await;
+                doubt(&shared.live, &shared.jobs).await;
                 if let Failed::Records(error) = &error {
-                    shared.active.look_after(&shared.database, error).await;
+                    shared.jobs.active.look_after(&shared.store.database, error).await;
                 }
                 tracing::error!(%error, "a pass of the scheduler failed; it is repeated");
                 0
             }
         };
         rest_after(began, moved).await;
-        if !shared.bells.schedule.wait(PATIENCE, &shutdown).await {
+        if !shared.live.bells.schedule.wait(PATIENCE, &shutdown).await {
             return;
         }
     }
 }
 
 /// Nothing is taken for granted any more.
-async fn doubt(shared: &Shared) {
-    shared.doubt_jobs();
+async fn doubt(live: &Live, jobs: &KnownJobs) {
+    live.doubt_jobs();
     // A scheduler that gives no answer begins anew, and doubts everything by itself.
-    let _unanswered = shared.scheduler.ask(Queue::doubt).await;
+    let _unanswered = jobs.scheduler.ask(Queue::doubt).await;
 }
 
 /// Why a pass failed.
@@ -93,19 +97,19 @@ struct Passed {
 
 /// One pass: takes in what has changed, places what fits, stops what waits and shall stop.
 async fn pass(shared: &Arc<Shared>, anew: bool) -> Result<Passed, Failed> {
-    let anew = anew || shared.scheduler.ask(|queue| queue.is_doubtful()).await?;
+    let anew = anew || shared.jobs.scheduler.ask(|queue| queue.is_doubtful()).await?;
     // What changes while it is read is among those of the next pass.
-    let touched = shared.touched();
+    let touched = shared.live.touched();
     let news = match anew {
-        true => News::whole(&shared.active, &shared.database).await?,
-        false => News::of_jobs(&shared.active, &shared.database, touched).await?,
+        true => News::whole(&shared.jobs.active, &shared.store.database).await?,
+        false => News::of_jobs(&shared.jobs.active, &shared.store.database, touched).await?,
     };
-    let (decided, moved) = decide(shared, news).await?;
+    let (decided, moved) = decide(&shared.jobs, &shared.nodes, news).await?;
     stop_waiting(shared, &decided.stopped).await?;
     let Stored { told, begun, all } = store(shared, &decided.placed).await?;
     let mut leaving = leave::preempted(&decided.preempted);
     leaving.extend(moved);
-    let idle = leave::idle(shared.idle.take_to_stop(), &leaving);
+    let idle = leave::idle(shared.readings.idle.take_to_stop(), &leaving);
     leaving.extend(idle);
     let wanted = leaving.len();
     let ending = leave::leave(shared, leaving).await?;
@@ -117,25 +121,29 @@ async fn pass(shared: &Arc<Shared>, anew: bool) -> Result<Passed, Failed> {
             queue.doubt();
         }
     };
-    shared.scheduler.ask(end).await?;
+    shared.jobs.scheduler.ask(end).await?;
     if !as_decided {
-        shared.bells.schedule.ring();
+        shared.live.bells.schedule.ring();
     }
     // Who is told of a change and asks why gets the answer of this pass. The queue knows it already.
-    told.into_iter().for_each(|change| shared.tell_pages(change));
+    told.into_iter().for_each(|change| shared.live.tell_pages(change));
     if decided.changed {
-        shared.tell(Change::Queue);
+        shared.live.tell(Change::Queue);
     }
     if !decided.placed.is_empty() || !none_end {
-        shared.bells.jobs.ring();
+        shared.live.bells.jobs.ring();
     }
     Ok(Passed { anew, moved: decided.placed.len() + decided.stopped.len() })
 }
 
 /// What the scheduler decides once it knows the news, and who leaves nodes that are being emptied.
-async fn decide(shared: &Shared, news: News) -> Result<(Decided, Vec<Leaving>), Unanswered> {
-    let cluster = shared.damage().close(shared.cluster());
-    let asked = shared.scheduler.ask(move |queue| {
+async fn decide(
+    jobs: &KnownJobs,
+    nodes: &KnownNodes,
+    news: News,
+) -> Result<(Decided, Vec<Leaving>), Unanswered> {
+    let cluster = jobs.active.damage().close(nodes.cluster());
+    let asked = jobs.scheduler.ask(move |queue| {
         // It has panicked since it was asked whether it doubts: some news are not enough then.
         if queue.is_doubtful() && !news.is_whole() {
             return None;
@@ -162,7 +170,7 @@ async fn stop_waiting(shared: &Shared, jobs: &[Active]) -> Result<(), database::
         (job.row.id, State::Waiting, update)
     };
     let updates: Vec<_> = jobs.iter().map(stop).collect();
-    let transaction = shared.database.begin().await?;
+    let transaction = shared.store.database.begin().await?;
     let stopped = database::jobs::update_many(&transaction, &updates).await?;
     let events: Vec<NewEvent> = stopped
         .iter()
@@ -172,14 +180,14 @@ async fn stop_waiting(shared: &Shared, jobs: &[Active]) -> Result<(), database::
     let ended = jobs.iter().filter(|job| stopped.contains(&job.row.id));
     let told = ended.flat_map(|Active { row, spec }| {
         let told = (Occasion::Stopped, "stopped before it started".to_owned());
-        notices::of_job(shared, (&row.key, Some(&spec.extras)), told, at)
+        notices::of_job(&shared.outbound, (&row.key, Some(&spec.extras)), told, at)
     });
     database::notifications::put(&transaction, &told.collect::<Vec<_>>()).await?;
     transaction.commit().await?;
     for Active { row, .. } in jobs {
         // One that did not wait any more is read again.
         let state = if stopped.contains(&row.id) { State::Stopped } else { row.state };
-        shared.tell_job(row.id, &row.key, state);
+        shared.live.tell_job(row.id, &row.key, state);
     }
     Ok(())
 }
@@ -203,7 +211,7 @@ async fn store(
         return Ok(Stored { told: Vec::new(), begun: Vec::new(), all: true });
     }
     let at = now();
-    let transaction = shared.database.begin().await?;
+    let transaction = shared.store.database.begin().await?;
     let nodes = decided.iter().flat_map(|(_, placement)| &placement.tasks).map(|task| &task.node);
     let there = database::nodes::keep(&transaction, &nodes.collect()).await?;
     let stands = |placement: &Placement| placement.tasks.iter().all(|t| there.contains(&t.node));
@@ -221,12 +229,13 @@ async fn store(
         .collect();
     let still_waited = database::jobs::update_many(&transaction, &updates).await?;
     placed.retain(|(job, _, _)| still_waited.contains(&job.row.id));
-    let (given, cluster) = ((at, shared.epoch), shared.cluster());
-    insert_placed(&transaction, &placed, given, |job| lease(shared, &cluster, job)).await?;
+    let (given, cluster) = ((at, shared.identity.epoch), shared.nodes.cluster());
+    insert_placed(&transaction, &placed, given, |job| lease(&shared.containers, &cluster, job))
+        .await?;
     transaction.commit().await?;
-    shared.note_stored(placed.iter().map(|(job, _, _)| job.row.id));
+    shared.live.note_stored(placed.iter().map(|(job, _, _)| job.row.id));
     for (job, _, _) in placed.iter().filter(|(job, _, _)| job.row.attempt.is_none()) {
-        shared.scheduler.note_waited(&job.row, at);
+        shared.jobs.scheduler.note_waited(&job.row, at);
     }
     let mut told: Vec<Change> = placed
         .iter()
@@ -285,9 +294,9 @@ async fn insert_placed(
 
 /// For how many seconds the tasks of a job run on without a word from this server: as its virtual cluster
 /// is set now, if there is a guest to see to it.
-fn lease(shared: &Shared, cluster: &Cluster, job: &Active) -> Option<u32> {
+fn lease(containers: &Held, cluster: &Cluster, job: &Active) -> Option<u32> {
     let settings = cluster.virtual_cluster(&job.row.virtual_cluster);
-    let settings = settings.filter(|_| shared.guests.are_there())?;
+    let settings = settings.filter(|_| containers.guests.are_there())?;
     settings.lease.map(|minutes| minutes.saturating_mul(60))
 }
 

@@ -8,7 +8,9 @@ use api::changes::Change;
 use protocol::time::Timestamp;
 use tokio_util::sync::CancellationToken;
 
+use crate::known::nodes::KnownNodes;
 use crate::known::passes::{Passes, Rhythm};
+use crate::records::store::Store;
 use crate::shared::Shared;
 use crate::wake::{now, rest};
 
@@ -32,38 +34,38 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
         }
         if stored.elapsed() >= SIGNS_OF_LIFE {
             let until = now();
-            store_signs_of_life(&shared, since).await;
+            store_signs_of_life(&shared.store, &shared.nodes, since).await;
             (stored, since) = (began, until);
         }
         rest(began).await;
-        if !shared.bells.sightings.wait(PATIENCE, &shutdown).await {
+        if !shared.live.bells.sightings.wait(PATIENCE, &shutdown).await {
             break;
         }
     }
-    store_signs_of_life(&shared, since).await;
+    store_signs_of_life(&shared.store, &shared.nodes, since).await;
 }
 
 /// Who looks at nodes is told of them once it is stored. Says whether all of it is.
 async fn store_news(shared: &Shared) -> bool {
-    let news = shared.sightings.take_news();
+    let news = shared.nodes.sightings.take_news();
     if news.is_empty() {
         return true;
     }
-    let stored = shared.write(async |t| database::nodes::set_observed(t, &news).await).await;
+    let stored = shared.store.write(async |t| database::nodes::set_observed(t, &news).await).await;
     if let Err(error) = stored {
         tracing::error!(%error, nodes = news.len(), "cannot store what is seen; trying again");
-        shared.sightings.put_back(news);
+        shared.nodes.sightings.put_back(news);
         return false;
     }
-    shared.cluster.show_seen(&news).await;
-    news.into_iter().for_each(|(name, _)| shared.tell(Change::Node { name }));
-    shared.bells.schedule.ring();
+    shared.nodes.cluster.show_seen(&news).await;
+    news.into_iter().for_each(|(name, _)| shared.live.tell(Change::Node { name }));
+    shared.live.bells.schedule.ring();
     true
 }
 
-async fn store_signs_of_life(shared: &Shared, since: Timestamp) {
-    for signs in shared.sightings.answered_since(since).chunks(AT_ONCE) {
-        let stored = shared.write(async |t| database::nodes::set_last_seen(t, signs).await).await;
+async fn store_signs_of_life(store: &Store, nodes: &KnownNodes, since: Timestamp) {
+    for signs in nodes.sightings.answered_since(since).chunks(AT_ONCE) {
+        let stored = store.write(async |t| database::nodes::set_last_seen(t, signs).await).await;
         if let Err(error) = stored {
             tracing::error!(%error, "cannot store when nodes last answered");
             return;

@@ -82,7 +82,8 @@ impl Loops {
         let noted = Arc::clone(&passes);
         self.tasks.spawn(async move {
             let begin = |stop| begin(Arc::clone(&shared), Arc::clone(&noted), stop);
-            run(name, begin, (panics.as_ref(), shared.own_failures.as_ref()), &shutdown).await;
+            run(name, begin, (panics.as_ref(), shared.counts.own_failures.as_ref()), &shutdown)
+                .await;
         });
         passes
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::known::passes::{Passes, Rhythm};
+use crate::records::store::Store;
 use crate::shared::Shared;
 use crate::wake::now;
 
@@ -16,12 +17,12 @@ pub(crate) const RHYTHM: Rhythm = Rhythm::beside(Duration::from_secs(3 * 3_600))
 
 /// Runs until shutdown.
 pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
-    passes.repeat(EVERY, &shutdown, || sweep(&shared)).await;
+    passes.repeat(EVERY, &shutdown, || sweep(&shared.store)).await;
 }
 
 /// Says whether all of it could be done.
-async fn sweep(shared: &Shared) -> bool {
-    let forgotten = shared.write(async |transaction| {
+async fn sweep(store: &Store) -> bool {
+    let forgotten = store.write(async |transaction| {
         database::sessions::delete_expired(transaction, now()).await?;
         database::tokens::delete_expired(transaction, now()).await
     });
@@ -29,7 +30,7 @@ async fn sweep(shared: &Shared) -> bool {
     if let Err(error) = &forgotten {
         tracing::warn!(%error, "ended sessions and tokens cannot be forgotten");
     }
-    let removed = shared.storage.sweep().await;
+    let removed = store.storage.sweep().await;
     if let Err(error) = &removed {
         tracing::warn!(%error, "files that were never finished cannot be removed");
     }

@@ -16,7 +16,6 @@ use scheduler::model::{self, Answer, Request, RoleRequest, Standing};
 
 use super::alternatives;
 use crate::accounts::rights::Usable;
-use crate::error::database;
 use crate::known::queue::Queue;
 use crate::known::runs;
 use crate::shared::Shared;
@@ -38,8 +37,8 @@ pub(super) struct Asked<'a> {
 
 /// The virtual clusters that somebody may use.
 pub(super) async fn usable(shared: &Shared, actor: &Actor) -> Result<Vec<VirtualClusterName>> {
-    let usable = Usable::by(shared, actor).await.map_err(database)?;
-    let cluster = shared.cluster();
+    let usable = Usable::by(&shared.store, &shared.people, actor).await?;
+    let cluster = shared.nodes.cluster();
     let open = cluster.virtual_clusters.iter().filter(|settings| usable.admits(settings));
     Ok(open.map(|settings| settings.name.clone()).collect())
 }

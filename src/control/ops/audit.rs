@@ -10,7 +10,6 @@ use async_trait::async_trait;
 use database::audit::{Entry, NewEntry};
 
 use crate::accounts::rights::administrators_only;
-use crate::error::database;
 use crate::lock::lock;
 use crate::records::audit::{self, Note};
 use crate::records::bursts::Admitted;
@@ -36,7 +35,7 @@ impl Audit for Ops {
         limit: u64,
     ) -> Result<Vec<AuditEntry>> {
         administrators_only(actor)?;
-        let (reader, limit) = (self.0.database.read(), limit.min(MOST));
+        let (reader, limit) = (self.0.store.database.read(), limit.min(MOST));
         let words = words.to_lowercase();
         let words: Vec<&str> = words.split_whitespace().take(WORDS).collect();
         let entries = match words.is_empty() {
@@ -45,19 +44,20 @@ impl Audit for Ops {
                 database::audit::find(reader, before, limit, |entry| says(entry, &words)).await
             }
         };
-        Ok(entries.map_err(database)?.into_iter().filter_map(view).collect())
+        Ok(entries?.into_iter().filter_map(view).collect())
     }
 
     async fn note(&self, note: AuditNote) -> Result<()> {
         let AuditNote { actor, action, object, address } = note;
-        let detail = match lock(&self.0.bursts).admit(action, actor.as_str(), Instant::now()) {
+        let detail = match lock(&self.0.store.bursts).admit(action, actor.as_str(), Instant::now())
+        {
             Admitted::Yes => "",
             Admitted::Last => "more of this within a minute is not written down",
             Admitted::No => return Ok(()),
         };
         let actor = Actor { user: actor, admin: false };
         let note = Note { action, object: short(object), detail: detail.to_owned(), address };
-        audit::write(&self.0, &actor, note).await.map_err(database)
+        Ok(audit::write(&self.0.store, &actor, note).await?)
     }
 }
 

@@ -15,7 +15,7 @@ pub(crate) struct Ops(pub(crate) Arc<Shared>);
 
 impl Changes for Ops {
     fn subscribe(&self, _everybody: &Actor) -> BoxStream<'static, Change> {
-        let changes = BroadcastStream::new(self.0.listen());
+        let changes = BroadcastStream::new(self.0.live.listen());
         changes.map(|change| change.unwrap_or(Change::Missed)).boxed()
     }
 }

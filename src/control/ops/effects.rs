@@ -7,9 +7,8 @@ use api::{Error, ErrorCode, Result};
 use protocol::ids::JobId;
 use scheduler::Change;
 
-use crate::error::internal;
+use crate::known::jobs::KnownJobs;
 use crate::known::queue::Queue;
-use crate::shared::Shared;
 
 /// So long one waits for others' changes to be thought through.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -17,13 +16,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const NAMED: usize = 12;
 
 /// What a change would do.
-pub(super) async fn of(shared: &Shared, change: Change) -> Result<Effect> {
-    let effect = shared.scheduler.think(change, PATIENCE).await.map_err(internal)?;
+pub(super) async fn of(jobs: &KnownJobs, change: Change) -> Result<Effect> {
+    let effect = jobs.scheduler.think(change, PATIENCE).await?;
     let effect = effect.ok_or_else(|| {
         let message = "other changes are being thought through; ask again in a moment";
         Error::new(ErrorCode::UnavailableError, message)
     })?;
-    shared.ask(move |queue| view(&effect, queue)).await
+    jobs.ask(move |queue| view(&effect, queue)).await
 }
 
 fn view(effect: &scheduler::Effect, queue: &Queue) -> Effect {

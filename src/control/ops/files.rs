@@ -13,12 +13,12 @@ use async_trait::async_trait;
 use futures::{StreamExt, TryStreamExt};
 use storage::{Entry, EntryKind, Range, StoragePath, rights};
 
-use crate::error::{database, internal};
+use crate::error::internal;
 use crate::files::access::{Access, Claim, Standing, is_folder};
 use crate::files::job_keys::KeyFile;
 use crate::files::ledger::Ledger;
+use crate::files::path_of;
 use crate::files::uploads::{self, Turns};
-use crate::files::{failure, path_of};
 use crate::records::audit;
 use crate::shared::Shared;
 
@@ -40,7 +40,7 @@ impl Ops {
     }
 
     fn access<'a>(&'a self, actor: &'a Actor) -> Access<'a> {
-        Access { shared: &self.shared, actor }
+        Access { store: &self.shared.store, actor }
     }
 }
 
@@ -49,18 +49,20 @@ impl Files for Ops {
     async fn home(&self, actor: &Actor) -> Result<FilePath> {
         let home = rights::home(&actor.user);
         let Some(home) = home else { return Ok(FilePath::new("/")) };
-        self.shared.storage.create_folder(&home).await.map_err(failure)?;
+        self.shared.store.storage.create_folder(&home).await?;
         Ok(FilePath::new(home.as_str()))
     }
 
     async fn stat(&self, actor: &Actor, path: &FilePath) -> Result<FileView> {
-        let path = path_of(&self.shared, path)?;
-        if let Some(key) = KeyFile::find(&self.shared, actor, &path).await? {
+        let path = path_of(&self.shared.store, path)?;
+        if let Some(key) =
+            KeyFile::find(&self.shared.seal, &self.shared.store, actor, &path).await?
+        {
             return Ok(key.view());
         }
         let standing = self.access(actor).to_read(&path).await?;
         self.make_home(actor, &path).await?;
-        let entry = self.shared.storage.stat(&path).await.map_err(failure)?;
+        let entry = self.shared.store.storage.stat(&path).await?;
         Ok(view::of(entry, &standing, actor))
     }
 
@@ -70,14 +72,14 @@ impl Files for Ops {
         path: &FilePath,
         query: &FolderQuery,
     ) -> Result<FolderPage> {
-        let path = path_of(&self.shared, path)?;
+        let path = path_of(&self.shared.store, path)?;
         let access = self.access(actor);
         let standing = access.to_read(&path).await?;
         self.make_home(actor, &path).await?;
-        let storage = &self.shared.storage;
-        let folder = storage.stat(&path).await.map_err(failure)?;
+        let storage = &self.shared.store.storage;
+        let folder = storage.stat(&path).await?;
         let limit = query.limit.clamp(1, LARGEST_PAGE) as usize;
-        let page = storage.list(&path, query.after.as_deref(), limit).await.map_err(failure)?;
+        let page = storage.list(&path, query.after.as_deref(), limit).await?;
         let next = page.entries.last().filter(|_| page.more).map(|entry| entry.name.clone());
         let entries = access.visible(&path, &standing, page.entries).await?;
         let entries = entries.into_iter();
@@ -89,36 +91,37 @@ impl Files for Ops {
     }
 
     async fn measure(&self, actor: &Actor, path: &FilePath) -> Result<FolderSize> {
-        let path = path_of(&self.shared, path)?;
+        let path = path_of(&self.shared.store, path)?;
         let standing = self.access(actor).to_read(&path).await?;
         if standing.is_shared() && !actor.admin {
             let message = "what is in common folders is counted for administrators only";
             return Err(Error::new(ErrorCode::ForbiddenUserError, message));
         }
-        let size = self.shared.storage.measure(&path, u64::MAX).await.map_err(failure)?;
+        let size = self.shared.store.storage.measure(&path, u64::MAX).await?;
         Ok(FolderSize { bytes: size.bytes, files: size.files, folders: size.folders })
     }
 
     async fn read(&self, actor: &Actor, path: &FilePath, part: FilePart) -> Result<FileContent> {
-        let path = path_of(&self.shared, path)?;
-        if let Some(key) = KeyFile::find(&self.shared, actor, &path).await? {
+        let path = path_of(&self.shared.store, path)?;
+        if let Some(key) =
+            KeyFile::find(&self.shared.seal, &self.shared.store, actor, &path).await?
+        {
             return Ok(key.read(part));
         }
         let standing = self.access(actor).to_read(&path).await?;
         self.witness(actor, &standing, (AuditAction::FilesRead, &path)).await?;
-        let entry = self.shared.storage.stat(&path).await.map_err(failure)?;
+        let entry = self.shared.store.storage.stat(&path).await?;
         let range = Range { offset: part.offset, length: part.length };
-        let (range, content) =
-            self.shared.storage.read_range(&path, range).await.map_err(failure)?;
-        let content = content.map_err(failure).boxed();
+        let (range, content) = self.shared.store.storage.read_range(&path, range).await?;
+        let content = content.map_err(api::Error::from).boxed();
         Ok(FileContent { file: view::of(entry, &standing, actor), range, content })
     }
 
     async fn may_write(&self, actor: &Actor, path: &FilePath, writing: Writing) -> Result<()> {
-        let path = path_of(&self.shared, path)?;
+        let path = path_of(&self.shared.store, path)?;
         let standing = self.access(actor).to_change(&path).await?;
         self.check_name(&path, writing.mode).await?;
-        self.ledger.check(&self.shared, actor, &standing, writing.length).await
+        self.ledger.check(&self.shared.store, actor, &standing, writing.length).await
     }
 
     async fn write(
@@ -128,13 +131,15 @@ impl Files for Ops {
         writing: Writing,
         content: FileStream,
     ) -> Result<()> {
-        let path = path_of(&self.shared, path)?;
+        let path = path_of(&self.shared.store, path)?;
         let access = self.access(actor);
         let standing = access.to_write(&path, Claim::unless_admin(actor)).await?;
         self.witness(actor, &standing, (AuditAction::FilesChanged, &path)).await?;
-        let metered =
-            self.ledger.meter(&self.shared, actor, &standing, writing.length, content).await?;
-        let storage = &self.shared.storage;
+        let metered = self
+            .ledger
+            .meter(&self.shared.store, actor, &standing, writing.length, content)
+            .await?;
+        let storage = &self.shared.store.storage;
         let content = metered.content.map_err(Into::into).boxed();
         let written = match writing.mode {
             WriteMode::Append => storage.append(&path, content).await,
@@ -147,15 +152,15 @@ impl Files for Ops {
             WriteMode::New | WriteMode::Replace if written.is_ok() => {}
             WriteMode::New | WriteMode::Replace => metered.count.take_back(),
         }
-        written.map_err(failure)?;
+        written?;
         access.still_owned(&path, &standing).await
     }
 
     async fn arrived(&self, actor: &Actor, path: &FilePath, upload: &Upload) -> Result<u64> {
-        let path = path_of(&self.shared, path)?;
+        let path = path_of(&self.shared.store, path)?;
         self.access(actor).to_change(&path).await?;
         let arriving = uploads::arriving(actor, &path, upload)?;
-        self.shared.storage.arrived(&arriving).await.map_err(failure)
+        Ok(self.shared.store.storage.arrived(&arriving).await?)
     }
 
     async fn upload(
@@ -166,55 +171,57 @@ impl Files for Ops {
         offset: u64,
         content: FileStream,
     ) -> Result<u64> {
-        let path = path_of(&self.shared, path)?;
+        let path = path_of(&self.shared.store, path)?;
         let arriving = uploads::arriving(actor, &path, upload)?;
         let standing = self.access(actor).to_change(&path).await?;
         self.check_name(&path, uploads::mode(upload)).await?;
         let turn = self.turns.take(&arriving).await?;
-        let arrived = self.shared.storage.arrived(&arriving).await.map_err(failure)?;
+        let arrived = self.shared.store.storage.arrived(&arriving).await?;
         if arrived != offset || offset > upload.length {
             return Err(uploads::elsewhere(arrived, offset));
         }
         let rest = Some(upload.length - offset);
-        let metered = self.ledger.meter(&self.shared, actor, &standing, rest, content).await?;
+        let metered =
+            self.ledger.meter(&self.shared.store, actor, &standing, rest, content).await?;
         let content = turn.listen(metered.content).map_err(Into::into).boxed();
-        let (storage, of) = (self.shared.storage.clone(), arriving.clone());
+        let (storage, of) = (self.shared.store.storage.clone(), arriving.clone());
         // To its end also where the sender has gone, so that nobody writes before that.
         let adding = tokio::spawn(async move {
             let added = storage.add(&of, content).await;
             drop(turn);
             added
         });
-        adding.await.map_err(internal)?.map_err(failure)?;
-        let arrived = self.shared.storage.arrived(&arriving).await.map_err(failure)?;
+        adding.await.map_err(internal)??;
+        let arrived = self.shared.store.storage.arrived(&arriving).await?;
         if arrived == upload.length {
             let access = self.access(actor);
             let standing = access.to_write(&path, Claim::unless_admin(actor)).await?;
             self.witness(actor, &standing, (AuditAction::FilesChanged, &path)).await?;
-            let completed = self.shared.storage.complete(&arriving, &path, upload.replace).await;
-            completed.map_err(failure)?;
+            let completed =
+                self.shared.store.storage.complete(&arriving, &path, upload.replace).await;
+            completed?;
             access.still_owned(&path, &standing).await?;
         }
         Ok(arrived)
     }
 
     async fn make_folder(&self, actor: &Actor, path: &FilePath) -> Result<()> {
-        let path = path_of(&self.shared, path)?;
-        let storage = &self.shared.storage;
+        let path = path_of(&self.shared.store, path)?;
+        let storage = &self.shared.store.storage;
         let access = self.access(actor);
         // To be told that a folder is there, it is enough to be allowed to see it.
         if access.to_read(&path).await.is_ok()
-            && storage.find(&path).await.map_err(failure)?.is_some_and(|found| is_folder(&found))
+            && storage.find(&path).await?.is_some_and(|found| is_folder(&found))
         {
             return Ok(());
         }
         let standing = access.to_write(&path, Claim::unless_admin(actor)).await?;
-        storage.create_folder(&path).await.map_err(failure)?;
+        storage.create_folder(&path).await?;
         access.still_owned(&path, &standing).await
     }
 
     async fn rename(&self, actor: &Actor, from: &FilePath, to: &FilePath) -> Result<()> {
-        let (from, to) = (path_of(&self.shared, from)?, path_of(&self.shared, to)?);
+        let (from, to) = (path_of(&self.shared.store, from)?, path_of(&self.shared.store, to)?);
         let access = self.access(actor);
         let standing = access.to_change(&from).await?;
         if standing.is_shared() {
@@ -225,19 +232,19 @@ impl Files for Ops {
         let claim = standing.owner().map_or_else(|| Claim::unless_admin(actor), Claim::For);
         access.to_write(&to, claim).await?;
         self.witness(actor, &standing, (AuditAction::FilesChanged, &from)).await?;
-        self.shared.storage.rename(&from, &to).await.map_err(failure)?;
+        self.shared.store.storage.rename(&from, &to).await?;
         access.release(&from).await
     }
 
     async fn remove(&self, actor: &Actor, path: &FilePath, recursive: bool) -> Result<bool> {
-        let path = path_of(&self.shared, path)?;
+        let path = path_of(&self.shared.store, path)?;
         let access = self.access(actor);
         let standing = access.to_change(&path).await?;
         if recursive && standing.is_shared() {
             access.release_within(&path).await?;
         }
         self.witness(actor, &standing, (AuditAction::FilesChanged, &path)).await?;
-        let removed = self.shared.storage.remove(&path, recursive).await.map_err(failure)?;
+        let removed = self.shared.store.storage.remove(&path, recursive).await?;
         access.release(&path).await?;
         self.ledger.forget(&standing);
         tracing::info!(by = %actor.user, path = path.as_str(), recursive, removed, "files removed");
@@ -245,8 +252,8 @@ impl Files for Ops {
     }
 
     async fn usage(&self, actor: &Actor) -> Result<FileUsage> {
-        let bytes = self.ledger.used(&self.shared, &actor.user).await?.get();
-        Ok(FileUsage { bytes, quota: self.shared.storage.quota() })
+        let bytes = self.ledger.used(&self.shared.store, &actor.user).await?.get();
+        Ok(FileUsage { bytes, quota: self.shared.store.storage.quota() })
     }
 }
 
@@ -261,22 +268,22 @@ impl Ops {
     ) -> Result<()> {
         let Some(owner) = standing.owner() else { return Ok(()) };
         let about = (action, owner.to_string(), path.to_string());
-        audit::looked(&self.shared, actor, owner, about).await.map_err(database)
+        Ok(audit::looked(&self.shared.store, actor, owner, about).await?)
     }
 
     /// A user's own folder is there as soon as he looks.
     async fn make_home(&self, actor: &Actor, path: &StoragePath) -> Result<()> {
-        let storage = &self.shared.storage;
+        let storage = &self.shared.store.storage;
         let is_home = rights::home(&actor.user).as_ref() == Some(path);
-        if is_home && !storage.exists(path).await.map_err(failure)? {
-            storage.create_folder(path).await.map_err(failure)?;
+        if is_home && !storage.exists(path).await? {
+            storage.create_folder(path).await?;
         }
         Ok(())
     }
 
     /// Whether what is at a path now lets a file be written there.
     async fn check_name(&self, path: &StoragePath, mode: WriteMode) -> Result<()> {
-        let found = self.shared.storage.find(path).await.map_err(failure)?;
+        let found = self.shared.store.storage.find(path).await?;
         let conflict = |message: String| Err(Error::new(ErrorCode::ConflictFileError, message));
         match (found, mode) {
             (Some(found), _) if is_folder(&found) => conflict(format!("{path} is a folder")),

@@ -15,7 +15,6 @@ use protocol::person::{GroupSettings, Source};
 use super::grants::{Grantee, Grants, is_everybodys, may_have, of_storages};
 use super::limits;
 use crate::accounts::rights::administrators_only;
-use crate::error::database;
 use crate::records::audit::{Note, difference};
 use crate::shared::Shared;
 
@@ -31,22 +30,22 @@ pub(crate) struct Ops(pub(crate) Arc<Shared>);
 #[async_trait]
 impl Groups for Ops {
     async fn list(&self, actor: &Actor) -> Result<Vec<GroupView>> {
-        let reader = self.0.database.read();
-        let stored = database::groups::list(reader).await.map_err(database)?;
+        let reader = self.0.store.database.read();
+        let stored = database::groups::list(reader).await?;
         let mut members = BTreeMap::<GroupName, Vec<Member>>::new();
         let visible = stored.into_iter().filter(|one| actor.admin || one.user == actor.user);
         for database::groups::Membership { user, group, source } in visible {
             members.entry(group).or_default().push(Member { user, source });
         }
-        let written = group_settings::list(reader).await.map_err(database)?;
+        let written = group_settings::list(reader).await?;
         let written = written.into_iter().map(|settings| (settings.name.clone(), settings));
         let mut written: BTreeMap<GroupName, GroupSettings> = written.collect();
-        let storages = database::storages::list(reader).await.map_err(database)?;
+        let storages = database::storages::list(reader).await?;
         if actor.admin {
-            let cluster = self.0.cluster();
+            let cluster = self.0.nodes.cluster();
             let named = cluster.virtual_clusters.iter().flat_map(|settings| &settings.groups);
             let named = named.chain(storages.iter().flat_map(|storage| &storage.settings.groups));
-            let named = named.chain(&self.0.sign_in.admin_groups).chain(written.keys());
+            let named = named.chain(&self.0.people.sign_in.admin_groups).chain(written.keys());
             for group in named {
                 members.entry(group.clone()).or_default();
             }
@@ -71,7 +70,7 @@ impl Groups for Ops {
             detail: names.join(", "),
             address: None,
         };
-        let set = self.0.write(async |t| {
+        let set = self.0.store.write(async |t| {
             if database::users::get(t, user).await?.is_none() {
                 return Ok(false);
             }
@@ -79,24 +78,24 @@ impl Groups for Ops {
             database::audit::insert(t, &note.by(actor)).await?;
             Ok(true)
         });
-        if !set.await.map_err(database)? {
+        if !set.await? {
             let message = format!("there is no user {user}");
             return Err(Error::new(ErrorCode::NoUserError, message));
         }
         tracing::info!(by = %actor.user, %user, groups = names.join(", "), "groups set");
-        limits::follow(&self.0, user).await.map_err(database)
+        Ok(limits::follow(&self.0, user).await?)
     }
 
     async fn create(&self, actor: &Actor, name: &GroupName, said: GroupChange) -> Result<Granted> {
         administrators_only(actor)?;
-        let done = self.0.write(async |t| match group_settings::get(t, name).await? {
+        let done = self.0.store.write(async |t| match group_settings::get(t, name).await? {
             Some(_) => {
                 let message = format!("there is a group {name} already");
                 Ok(Err(Error::new(ErrorCode::ConflictGroupError, message)))
             }
             None => self.save(t, actor, (None, name), said).await,
         });
-        self.saved(done.await.map_err(database)??, name).await
+        self.saved(done.await??, name).await
     }
 
     async fn change(&self, actor: &Actor, name: &GroupName, said: GroupChange) -> Result<Granted> {
@@ -105,11 +104,11 @@ impl Groups for Ops {
         if !known {
             return Err(missing(name));
         }
-        let done = self.0.write(async |t| {
+        let done = self.0.store.write(async |t| {
             let before = group_settings::get(t, name).await?;
             self.save(t, actor, (before, name), said).await
         });
-        self.saved(done.await.map_err(database)??, name).await
+        self.saved(done.await??, name).await
     }
 
     async fn remove(&self, actor: &Actor, name: &GroupName) -> Result<()> {
@@ -125,7 +124,7 @@ impl Groups for Ops {
             detail: String::new(),
             address: None,
         };
-        let done = self.0.write(async |t| {
+        let done = self.0.store.write(async |t| {
             let nothing = (Some(Vec::new()), Some(Vec::new()));
             let grants = match grants_of(t, name, nothing).await? {
                 Ok(grants) => grants,
@@ -137,7 +136,7 @@ impl Groups for Ops {
             database::audit::insert(t, &note.by(actor)).await?;
             Ok(Ok(grants))
         });
-        self.saved(done.await.map_err(database)??, name).await?;
+        self.saved(done.await??, name).await?;
         Ok(())
     }
 }
@@ -150,7 +149,7 @@ impl Ops {
         storages: &[Storage],
     ) -> GroupView {
         let GroupSettings { name, description, external_name, admin, extension } = settings;
-        let cluster = self.0.cluster();
+        let cluster = self.0.nodes.cluster();
         let clusters = cluster.virtual_clusters.iter();
         let usable =
             clusters.filter(|settings| is_everybodys(settings) || settings.groups.contains(&name));
@@ -159,7 +158,7 @@ impl Ops {
         GroupView {
             virtual_clusters: usable.map(|settings| settings.name.clone()).collect(),
             storages: storages.map(|settings| settings.name.clone()).collect(),
-            admin: admin || self.0.sign_in.admin_groups.contains(&name),
+            admin: admin || self.0.people.sign_in.admin_groups.contains(&name),
             members,
             name,
             description,
@@ -170,7 +169,7 @@ impl Ops {
 
     /// What the configuration file says of a group's members is not changed here.
     fn keeps_administration(&self, name: &GroupName, admin: Option<bool>) -> Result<()> {
-        if admin != Some(false) || !self.0.sign_in.admin_groups.contains(name) {
+        if admin != Some(false) || !self.0.people.sign_in.admin_groups.contains(name) {
             return Ok(());
         }
         let message = format!(
@@ -219,8 +218,8 @@ impl Ops {
         tracing::info!(group = %name, "group changed");
         let Grants { changed, granted, .. } = grants;
         if !changed.is_empty() {
-            self.0.cluster.read_virtual_clusters(&self.0.database).await.map_err(database)?;
-            self.0.tell(api::changes::Change::Cluster);
+            self.0.nodes.cluster.read_virtual_clusters(&self.0.store.database).await?;
+            self.0.live.tell(api::changes::Change::Cluster);
         }
         Ok(granted)
     }

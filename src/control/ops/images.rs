@@ -16,7 +16,7 @@ use protocol::image::{ImageState, SavedImage, in_registry};
 use super::tasks;
 use crate::accounts::rights::owner_only;
 use crate::container::{code, images};
-use crate::error::{database, internal};
+use crate::error::internal;
 use crate::known::cluster::Observation;
 use crate::records::audit::{self, Note};
 use crate::shared::Shared;
@@ -33,7 +33,7 @@ impl Images for Ops {
     async fn size(&self, actor: &Actor, task: &TaskOfJob) -> Result<ImageSize> {
         let run = self.run_of(actor, task).await?;
         let engine = self.engine(&run)?;
-        let name = run.key.container_name(&self.0.installation);
+        let name = run.key.container_name(&self.0.identity.installation);
         let size = engine.container_size(&name).await.map_err(|error| gone(task, &run, error))?;
         Ok(ImageSize { own: size.own, whole: size.whole })
     }
@@ -48,11 +48,11 @@ impl Images for Ops {
             text => Some(in_registry(text).map_err(|error| invalid(error.to_string()))?),
         };
         if let Some(image) = &registry {
-            images::known_registry(&self.0, image)?;
+            images::known_registry(&self.0.settings, image)?;
         }
         let auth_file = self.auth_file(actor, auth_file, registry.is_some()).await?;
         let engine = self.engine(&run)?;
-        let container = run.key.container_name(&self.0.installation);
+        let container = run.key.container_name(&self.0.identity.installation);
         match engine.inspect(&container).await {
             Ok(Some(_)) => {}
             Ok(None) => return Err(gone(task, &run, EngineError::NoContainer(container))),
@@ -76,21 +76,21 @@ impl Images for Ops {
         };
         self.make_room(&record).await?;
         self.note(actor, AuditAction::ImageSaved, &record, address.clone()).await?;
-        self.0.images.held().insert(run.key);
-        let stored = self.0.write(async |t| database::images::insert(t, &record).await).await;
+        self.0.containers.images.held().insert(run.key);
+        let stored = self.0.store.write(async |t| database::images::insert(t, &record).await).await;
         record.id = match stored {
             Err(database::Error::Conflict { .. }) => return Err(name_taken(&record.image)),
-            other => other.map_err(database)?,
+            other => other?,
         };
-        self.0.bells.images.ring();
+        self.0.live.bells.images.ring();
         self.tell(&record.owner);
         Ok(self.view(record))
     }
 
     async fn list(&self, actor: &Actor) -> Result<Vec<SavedImageView>> {
         let owner = (!actor.admin).then_some(&actor.user);
-        let images = database::images::list(self.0.database.read(), owner).await;
-        Ok(images.map_err(database)?.into_iter().map(|image| self.view(image)).collect())
+        let images = database::images::list(self.0.store.database.read(), owner).await;
+        Ok(images?.into_iter().map(|image| self.view(image)).collect())
     }
 
     async fn remove(&self, actor: &Actor, id: i64) -> Result<()> {
@@ -98,7 +98,7 @@ impl Images for Ops {
             let message = "there is no such saved image, or it is not yours";
             Error::new(ErrorCode::NoImageError, message)
         };
-        let found = database::images::get(self.0.database.read(), id).await.map_err(database)?;
+        let found = database::images::get(self.0.store.database.read(), id).await?;
         let image = found.ok_or_else(missing)?;
         if !actor.admin && actor.user != image.owner {
             return Err(missing());
@@ -108,13 +108,14 @@ impl Images for Ops {
         let update = ImageUpdate { state: ImageState::Removing, bytes: None, problem: None };
         let asked = self
             .0
+            .store
             .write(async |t| database::images::update(t, id, image.state, &update).await)
             .await;
-        if !asked.map_err(database)? {
+        if !asked? {
             let message = format!("{} has just got further: look again", image.image);
             return Err(Error::new(ErrorCode::ConflictImageError, message));
         }
-        self.0.bells.images.ring();
+        self.0.live.bells.images.ring();
         self.tell(&image.owner);
         Ok(())
     }
@@ -125,7 +126,7 @@ impl Ops {
     async fn run_of(&self, actor: &Actor, task: &TaskOfJob) -> Result<Task> {
         let TaskOfJob { job, role, index } = task;
         owner_only(actor, &job.user, "save its containers")?;
-        tasks::last_run(&self.0, job, None, role, *index).await?.ok_or_else(|| {
+        tasks::last_run(&self.0.store, job, None, role, *index).await?.ok_or_else(|| {
             let message = format!("{job} has no task {role}-{index}, or it has no place yet");
             Error::new(ErrorCode::NoTaskError, message)
         })
@@ -133,7 +134,7 @@ impl Ops {
 
     fn engine(&self, run: &Task) -> Result<Arc<dyn Engine>> {
         let node = &run.placement.node;
-        match self.0.observations().get(node) {
+        match self.0.nodes.observations().get(node) {
             Some(Observation::Answers { engine, .. }) => Ok(Arc::clone(engine)),
             Some(Observation::Silent) | None => {
                 let message = format!("{node} is out of contact: try again when it answers");
@@ -154,8 +155,10 @@ impl Ops {
         let file = file.strip_prefix("$PAI_DEFAULT_FS_URI").unwrap_or(file);
         let about =
             |error: Error| Error { message: format!("authFile: {}", error.message), ..error };
-        let path = code::readable(&self.0, &actor.user, file).await.map_err(about)?;
-        if !self.0.storage.exists(&path).await.map_err(internal)? {
+        let path = code::readable(&self.0.store, &self.0.people, &actor.user, file)
+            .await
+            .map_err(about)?;
+        if !self.0.store.storage.exists(&path).await.map_err(internal)? {
             return Err(invalid(format!("authFile: there is no {file}")));
         }
         Ok(Some(file.to_owned()))
@@ -164,13 +167,13 @@ impl Ops {
     /// Refuses a name that is taken, and more images than are allowed; what failed under the name
     /// gives way.
     async fn make_room(&self, image: &ImageRecord) -> Result<()> {
-        let mine = database::images::list(self.0.database.read(), Some(&image.owner)).await;
-        let mine = mine.map_err(database)?;
+        let mine = database::images::list(self.0.store.database.read(), Some(&image.owner)).await;
+        let mine = mine?;
         let same = mine.iter().find(|other| other.image == image.image);
         match same.map(|same| (same.id, same.state)) {
             Some((id, ImageState::Failed)) => {
-                let forgotten = self.0.write(async |t| database::images::forget(t, id).await);
-                return forgotten.await.map_err(database);
+                let forgotten = self.0.store.write(async |t| database::images::forget(t, id).await);
+                return Ok(forgotten.await?);
             }
             Some(_) => return Err(name_taken(&image.image)),
             None => {}
@@ -183,7 +186,7 @@ impl Ops {
     }
 
     async fn refuse_needed(&self, image: &ImageRecord) -> Result<()> {
-        let jobs = self.0.active.all(&self.0.database).await.map_err(database)?;
+        let jobs = self.0.jobs.active.all(&self.0.store.database).await?;
         let needs = |named: &str| match SavedImage::read(named) {
             Some(Ok(saved)) => saved.to_string() == image.image,
             Some(Err(_)) | None => false,
@@ -211,18 +214,16 @@ impl Ops {
             None => image.image.clone(),
         };
         let object = format!("{}/{}", image.job, image.task);
-        audit::write(&self.0, actor, Note { action, object, detail, address })
-            .await
-            .map_err(database)
+        Ok(audit::write(&self.0.store, actor, Note { action, object, detail, address }).await?)
     }
 
     fn tell(&self, owner: &UserName) {
-        self.0.tell(Change::Image { owner: owner.clone() });
+        self.0.live.tell(Change::Image { owner: owner.clone() });
     }
 
     fn view(&self, image: ImageRecord) -> SavedImageView {
         SavedImageView {
-            progress: self.0.images.progress().get(&image.id).cloned(),
+            progress: self.0.containers.images.progress().get(&image.id).cloned(),
             id: image.id,
             owner: image.owner,
             image: image.image,

@@ -28,7 +28,6 @@ use super::submit::Submissions;
 use super::{queue, views};
 use crate::accounts::rights::{administrators_only, owner_only};
 use crate::container::storages;
-use crate::error::database;
 use crate::known::queue::wanted;
 use crate::records::audit::Note;
 use crate::records::happened;
@@ -66,15 +65,15 @@ impl Jobs for Ops {
             let message = "a value is masked (******) whose name says that it is secret: give it";
             return Err(Error::new(ErrorCode::InvalidParametersError, message));
         }
-        let stored = database::jobs::by_key(self.shared.database.read(), &key).await;
-        if stored.map_err(database)?.is_some() {
+        let stored = database::jobs::by_key(self.shared.store.database.read(), &key).await;
+        if stored?.is_some() {
             return Err(name_taken(&key));
         }
         let secrets = self.secrets(actor, &parsed, submission.cloned_from.as_ref()).await?;
         admission::check(&self.shared, actor, &parsed.spec, &secrets)
             .await
             .map_err(|refusal| refusal.about(&submission.text))?;
-        admission::create_output(&self.shared, actor, &mut parsed.spec).await?;
+        admission::create_output(&self.shared.store, actor, &mut parsed.spec).await?;
         let seal = |(name, value): (&str, &str)| {
             (name.to_owned(), self.shared.seal.seal(&sealing::context(&key, name), value))
         };
@@ -108,17 +107,18 @@ impl Jobs for Ops {
 
     async fn list(&self, actor: &Actor, query: &JobQuery) -> Result<JobPage> {
         let (query, at) = (bounded(query)?, now());
-        let listed = database::jobs::list(&self.shared.database, &query, at).await;
-        let (rows, total) = listed.map_err(database)?;
+        let listed = database::jobs::list(&self.shared.store.database, &query, at).await;
+        let (rows, total) = listed?;
         let waits = rows.iter().filter(|row| row.state == State::Waiting).map(|row| row.id);
         let mut waiting = self.waiting(waits.collect()).await?;
         let ids: Vec<JobId> = rows.iter().map(|row| row.id).collect();
-        let tags = database::tags::of_jobs(self.shared.database.read(), &ids).await;
-        let mut tags = tags.map_err(database)?;
+        let tags = database::tags::of_jobs(self.shared.store.database.read(), &ids).await;
+        let mut tags = tags?;
         let view = |row: database::jobs::JobRow| {
             let (waiting, expected) = waiting.remove(&row.id).unzip();
             let tags = tags.remove(&row.id).unwrap_or_default();
-            let lately = views::lately(&self.shared, actor, &row, at);
+            let lately =
+                views::lately(&self.shared.settings, &self.shared.readings, actor, &row, at);
             JobSummary { lately, ..views::summary(row, tags, (waiting, expected.flatten())) }
         };
         Ok(JobPage { jobs: rows.into_iter().map(view).collect(), total })
@@ -130,12 +130,13 @@ impl Jobs for Ops {
         let Job { row, spec } = job;
         let spec = self.as_seen_by(actor, &row.key.user, spec);
         let explanation = queue::explain(&self.shared, actor, &row).await?;
-        let attempts = database::attempts::of_job(self.shared.database.read(), row.id);
-        let attempts = attempts.await.map_err(database)?;
+        let attempts = database::attempts::of_job(self.shared.store.database.read(), row.id);
+        let attempts = attempts.await?;
         let mut tasks = self.tasks(row.id).await?;
-        let storages = storages::seen(&self.shared, &row.key.user, &spec).await?;
-        let tags = database::tags::of_jobs(self.shared.database.read(), &[row.id]).await;
-        let tags = tags.map_err(database)?.remove(&row.id).unwrap_or_default();
+        let storages =
+            storages::seen(&self.shared.store, &self.shared.people, &row.key.user, &spec).await?;
+        let tags = database::tags::of_jobs(self.shared.store.database.read(), &[row.id]).await;
+        let tags = tags?.remove(&row.id).unwrap_or_default();
         let waiting = explanation.as_ref().map(Explanation::waiting);
         let expected = explanation.as_ref().and_then(|said| said.expected);
         let attempts = attempts.into_iter().map(|attempt| {
@@ -152,7 +153,7 @@ impl Jobs for Ops {
             roles: spec.roles.iter().map(views::role).collect(),
             storages,
             attempts: attempts.collect(),
-            idling: self.shared.idle.of(row.id, now()),
+            idling: self.shared.readings.idle.of(row.id, now()),
             may_manage: actor.admin || actor.user == row.key.user,
             most_priority,
             summary: views::summary(row, tags, (waiting, expected)),
@@ -168,13 +169,13 @@ impl Jobs for Ops {
     ) -> Result<Vec<TaskView>> {
         let Job { row, .. } = self.job(key).await?;
         let TaskPlace { attempt, role, index } = task;
-        let tasks = database::tasks::of_job(self.shared.database.read(), row.id).await;
-        let mut runs = tasks.map_err(database)?;
+        let tasks = database::tasks::of_job(self.shared.store.database.read(), row.id).await;
+        let mut runs = tasks?;
         runs.retain(|run| {
             (run.key.attempt, run.key.index) == (*attempt, *index) && run.role_name == *role
         });
         runs.sort_by_key(|run| std::cmp::Reverse(run.key.retry));
-        let progress = self.shared.progress();
+        let progress = self.shared.jobs.progress();
         let view = |run: database::tasks::Task| {
             let doing = progress.get(&run.key).cloned();
             views::task(run, doing)
@@ -184,7 +185,7 @@ impl Jobs for Ops {
 
     async fn config(&self, actor: &Actor, key: &JobKey, form: ConfigForm) -> Result<JobConfig> {
         let Job { row, spec } = self.job(key).await?;
-        if self.shared.rules.private_jobs {
+        if self.shared.settings.rules.private_jobs {
             owner_only(actor, &row.key.user, "read this job's file")?;
         }
         let seen = self.as_seen_by(actor, &row.key.user, spec.clone());
@@ -197,8 +198,8 @@ impl Jobs for Ops {
         };
         match form {
             ConfigForm::Written => {
-                let written = database::jobs::text(self.shared.database.read(), row.id).await;
-                let (text, syntax) = written.map_err(database)?;
+                let written = database::jobs::text(self.shared.store.database.read(), row.id).await;
+                let (text, syntax) = written?;
                 if is_own(actor, &row.key.user) {
                     return Ok(JobConfig { text, syntax });
                 }
@@ -213,7 +214,7 @@ impl Jobs for Ops {
     async fn stop(&self, actor: &Actor, key: &JobKey) -> Result<()> {
         let Job { row, .. } = self.job(key).await?;
         owner_only(actor, &row.key.user, "stop this job")?;
-        let asked = self.shared.write(async |transaction| {
+        let asked = self.shared.store.write(async |transaction| {
             let at = now();
             let news = database::jobs::request_stop(transaction, row.id, &actor.user, at).await?;
             if news {
@@ -229,10 +230,10 @@ impl Jobs for Ops {
             }
             Ok(news)
         });
-        if asked.await.map_err(database)? {
-            self.shared.tell_job(row.id, &row.key, row.state);
-            self.shared.bells.schedule.ring();
-            self.shared.bells.jobs.ring();
+        if asked.await? {
+            self.shared.live.tell_job(row.id, &row.key, row.state);
+            self.shared.live.bells.schedule.ring();
+            self.shared.live.bells.jobs.ring();
         }
         Ok(())
     }
@@ -244,12 +245,12 @@ impl Jobs for Ops {
 
     async fn add_tag(&self, actor: &Actor, key: &JobKey, tag: &Tag) -> Result<()> {
         let Job { row, .. } = self.job(key).await?;
-        tags::add(&self.shared, actor, &row, tag).await
+        tags::add(&self.shared.store, &self.shared.live, actor, &row, tag).await
     }
 
     async fn remove_tag(&self, actor: &Actor, key: &JobKey, tag: &Tag) -> Result<()> {
         let Job { row, .. } = self.job(key).await?;
-        tags::remove(&self.shared, actor, &row, tag).await
+        tags::remove(&self.shared.store, &self.shared.live, actor, &row, tag).await
     }
 
     async fn keep(&self, actor: &Actor, key: &JobKey, hours: u32) -> Result<()> {
@@ -262,25 +263,26 @@ impl Jobs for Ops {
             Some(user) => owner_only(actor, user, "see which of these jobs are idle")?,
             None => administrators_only(actor)?,
         }
-        Ok(self.shared.idle.all(of, now()))
+        Ok(self.shared.readings.idle.all(of, now()))
     }
 
     async fn events(&self, actor: &Actor, key: &JobKey) -> Result<Vec<EventView>> {
         let Job { row, .. } = self.job(key).await?;
-        if self.shared.rules.private_jobs {
+        if self.shared.settings.rules.private_jobs {
             owner_only(actor, &row.key.user, "read what happened to this job")?;
         }
-        let events = database::events::of_job(self.shared.database.read(), row.id, 1_000).await;
-        Ok(events.map_err(database)?.into_iter().map(views::event).collect())
+        let events =
+            database::events::of_job(self.shared.store.database.read(), row.id, 1_000).await;
+        Ok(events?.into_iter().map(views::event).collect())
     }
 
     async fn counts(&self, _everybody: &Actor, query: &JobQuery) -> Result<BTreeMap<State, u64>> {
         let query = JobQuery { states: Vec::new(), ..bounded(query)? };
-        database::jobs::counts(&self.shared.database, &query, now()).await.map_err(database)
+        Ok(database::jobs::counts(&self.shared.store.database, &query, now()).await?)
     }
 
     async fn usage(&self, actor: &Actor, query: &UsageQuery) -> Result<Vec<UsageOfDay>> {
-        usage::usage(&self.shared, actor, query).await
+        usage::usage(&self.shared.settings, &self.shared.store, actor, query).await
     }
 }
 
@@ -288,7 +290,7 @@ impl Ops {
     /// What a job wants its owner to be told where nothing can be sent.
     fn told_by_nobody(&self, spec: &JobSpec) -> Option<String> {
         let wanted = !notifications::of_job(&spec.extras).is_empty();
-        (wanted && !self.shared.notifying.post.has_mail()).then(|| {
+        (wanted && !self.shared.outbound.notifying.post.has_mail()).then(|| {
             format!("no mail is set up here: extras.{} is not used", notifications::OF_JOB)
         })
     }
@@ -296,7 +298,7 @@ impl Ops {
     /// What the scheduler would do with a job.
     async fn dry_run(&self, actor: &Actor, spec: JobSpec) -> Result<DryRun> {
         let (usable, user) = (answers::usable(&self.shared, actor).await?, actor.user.clone());
-        let asked = self.shared.ask(move |queue| {
+        let asked = self.shared.jobs.ask(move |queue| {
             let now = now();
             let request = wanted(queue, &spec, &user);
             let answer = queue.state().dry_run(&request, now);
@@ -312,7 +314,7 @@ impl Ops {
             return spec;
         }
         let mut spec = sensitive::covered(&spec);
-        if self.shared.rules.private_jobs {
+        if self.shared.settings.rules.private_jobs {
             spec.description = None;
             for role in &mut spec.roles {
                 MASK.clone_into(&mut role.command);
@@ -329,27 +331,27 @@ impl Ops {
         if jobs.is_empty() {
             return Ok(HashMap::new());
         }
-        self.shared.ask(move |queue| queue.waiting(&jobs, now())).await
+        self.shared.jobs.ask(move |queue| queue.waiting(&jobs, now())).await
     }
 
     async fn job(&self, key: &JobKey) -> Result<Job> {
-        let found = database::jobs::by_key(self.shared.database.read(), key).await;
-        found.map_err(database)?.ok_or_else(|| missing(key))
+        let found = database::jobs::by_key(self.shared.store.database.read(), key).await;
+        found?.ok_or_else(|| missing(key))
     }
 
     /// The latest runs of a job's tasks, by attempt.
     async fn tasks(&self, id: JobId) -> Result<HashMap<u32, Vec<TaskView>>> {
-        let tasks = database::tasks::of_job(self.shared.database.read(), id).await;
+        let tasks = database::tasks::of_job(self.shared.store.database.read(), id).await;
         let mut latest = BTreeMap::new();
-        for task in tasks.map_err(database)? {
+        for task in tasks? {
             // They come by key, so that of two runs of a task the later one stays.
             latest.insert((task.key.attempt, task.key.role, task.key.index), task);
         }
-        let progress = self.shared.progress();
+        let progress = self.shared.jobs.progress();
         let mut by_attempt: HashMap<u32, Vec<_>> = HashMap::new();
         for ((attempt, _, _), task) in latest {
             let doing = progress.get(&task.key).cloned();
-            let idle = self.shared.measured.idle(&task.key, now());
+            let idle = self.shared.readings.measured.idle(&task.key, now());
             let view = TaskView { idle, ..views::task(task, doing) };
             by_attempt.entry(attempt).or_default().push(view);
         }
@@ -373,8 +375,8 @@ impl Ops {
         };
         owner_only(actor, &original.user, "use this job's secrets")?;
         let Job { row, .. } = self.job(original).await?;
-        let sealed = database::secrets::of_job(self.shared.database.read(), row.id).await;
-        let sealed: BTreeMap<String, Vec<u8>> = sealed.map_err(database)?;
+        let sealed = database::secrets::of_job(self.shared.store.database.read(), row.id).await;
+        let sealed: BTreeMap<String, Vec<u8>> = sealed?;
         let value = |name: &str, value: &str| {
             if value != MASK {
                 return Ok((name.to_owned(), value.to_owned()));

@@ -14,7 +14,6 @@ use protocol::spec::JobSpec;
 use protocol::time::Timestamp;
 use scheduler::model::Demand;
 
-use crate::error::database;
 use crate::known::cluster::Cluster;
 use crate::known::members::{self, Members};
 use crate::shared::Shared;
@@ -48,10 +47,10 @@ pub(super) struct Door {
 
 /// Refuses a job that would be one too many now.
 pub(super) async fn check(shared: &Shared, actor: &Actor, spec: &JobSpec) -> Result<()> {
-    follow(shared, &actor.user).await.map_err(database)?;
-    let mut door = Door::new(shared.cluster(), now());
-    let refusal = door.refusal(shared.database.read(), &actor.user, spec).await;
-    refusal.map_err(database)?.map_or(Ok(()), Err)
+    follow(shared, &actor.user).await?;
+    let mut door = Door::new(shared.nodes.cluster(), now());
+    let refusal = door.refusal(shared.store.database.read(), &actor.user, spec).await;
+    refusal?.map_or(Ok(()), Err)
 }
 
 /// Has the scheduler know who is in which group, where that matters and a user is in others than before.
@@ -59,8 +58,8 @@ pub(super) async fn follow(
     shared: &Shared,
     user: &UserName,
 ) -> std::result::Result<(), database::Error> {
-    if shared.cluster.follow_groups(&shared.database, user).await? {
-        shared.bells.schedule.ring();
+    if shared.nodes.cluster.follow_groups(&shared.store.database, user).await? {
+        shared.live.bells.schedule.ring();
     }
     Ok(())
 }

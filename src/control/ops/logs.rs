@@ -17,7 +17,7 @@ use storage::LogReader;
 
 use super::tasks;
 use crate::accounts::rights::owner_only;
-use crate::error::{database, internal};
+use crate::error::internal;
 use crate::logs::engines::engine_of;
 use crate::records::audit;
 use crate::shared::Shared;
@@ -95,7 +95,9 @@ impl Logs for Ops {
         let task = self.task(actor, task).await?;
         let reader = self.followed.begin(&actor.user)?;
         let pieces = match self.source(&task).await? {
-            Some(source) => source::whole(&self.shared, &task, source).await?,
+            Some(source) => {
+                source::whole(&self.shared.identity, &self.shared.nodes, &task, source).await?
+            }
             None => futures::stream::empty().boxed(),
         };
         // The reader is one of those who follow as long as the pieces are.
@@ -122,7 +124,7 @@ impl Logs for Ops {
     ) -> Result<Together> {
         self.may_read(actor, job).await?;
         let _one_of_some = self.followed.begin(&actor.user)?;
-        let tasks = tasks::last_runs(&self.shared, job, attempt).await?;
+        let tasks = tasks::last_runs(&self.shared.store, job, attempt).await?;
         together::read(self, tasks, ask).await
     }
 
@@ -150,7 +152,7 @@ impl Logs for Ops {
         let pattern = search::pattern(ask)?;
         self.may_read(actor, job).await?;
         let _one_of_few = self.searches.begin(&actor.user)?;
-        let tasks = tasks::last_runs(&self.shared, job, attempt).await?;
+        let tasks = tasks::last_runs(&self.shared.store, job, attempt).await?;
         search_all::search(self, &tasks, &pattern, (task, ask.near)).await
     }
 }
@@ -166,14 +168,14 @@ impl Ops {
     async fn may_read(&self, actor: &Actor, job: &JobKey) -> Result<()> {
         owner_only(actor, &job.user, "read the logs of this job")?;
         let about = (AuditAction::LogRead, job.to_string(), String::new());
-        audit::looked(&self.shared, actor, &job.user, about).await.map_err(database)?;
+        audit::looked(&self.shared.store, actor, &job.user, about).await?;
         Ok(())
     }
 
     async fn task(&self, actor: &Actor, wanted: &TaskRef) -> Result<Task> {
         self.may_read(actor, &wanted.job).await?;
         let TaskRef { job, attempt, role, index } = wanted;
-        let task = tasks::last_run(&self.shared, job, *attempt, role, *index).await?;
+        let task = tasks::last_run(&self.shared.store, job, *attempt, role, *index).await?;
         let task = task.ok_or_else(|| {
             let message = format!("{job} has no task {role}-{index} yet");
             Error::new(ErrorCode::NoTaskLogError, message)
@@ -184,12 +186,12 @@ impl Ops {
 
     /// A log that was removed for its age is not shown as one in which nothing stands.
     async fn still_kept(&self, task: &Task) -> Result<()> {
-        let logs = self.shared.rules.retention.logs;
+        let logs = self.shared.settings.rules.retention.logs;
         let Some(before) = logs.before(now()) else { return Ok(()) };
         if task.completed_at.is_none_or(|ended| ended >= before) {
             return Ok(());
         }
-        let kept = self.shared.storage.kept_log(&task.key).await.map_err(internal)?;
+        let kept = self.shared.store.storage.kept_log(&task.key).await.map_err(internal)?;
         if kept.is_some() {
             return Ok(());
         }
@@ -204,23 +206,27 @@ impl Ops {
 
     /// The end of the kept log.
     async fn kept(&self, task: &Task, bytes: u64) -> Result<Option<LogText>> {
-        let kept = self.shared.storage.kept_log(&task.key).await.map_err(internal)?;
+        let kept = self.shared.store.storage.kept_log(&task.key).await.map_err(internal)?;
         let Some(kept) = kept else { return Ok(None) };
         Ok(Some(end_of(&kept, bytes).await.map_err(internal)?))
     }
 
     /// The end of what the container has written so far; `None` while there is none.
     async fn present(&self, task: &Task, bytes: u64) -> Result<Option<LogText>> {
-        let Ok(engine) = engine_of(&self.shared, &task.placement.node) else { return Ok(None) };
-        let name = task.key.container_name(&self.shared.installation);
+        let Ok(engine) = engine_of(&self.shared.nodes, &task.placement.node) else {
+            return Ok(None);
+        };
+        let name = task.key.container_name(&self.shared.identity.installation);
         let ask = |request| engine.logs(&name, request);
         there(end::read(ask, bytes, task.state.is_final()).await)
     }
 
     /// Its last lines, at most so many bytes of them; `None` while there is none.
     async fn last_lines(&self, task: &Task, lines: u32, bytes: u64) -> Result<Option<String>> {
-        let Ok(engine) = engine_of(&self.shared, &task.placement.node) else { return Ok(None) };
-        let name = task.key.container_name(&self.shared.installation);
+        let Ok(engine) = engine_of(&self.shared.nodes, &task.placement.node) else {
+            return Ok(None);
+        };
+        let name = task.key.container_name(&self.shared.identity.installation);
         let ask = |request| engine.logs(&name, request);
         there(end::read_lines(ask, lines, bytes).await)
     }

@@ -17,7 +17,7 @@ use protocol::time::Timestamp;
 
 use super::{jobs, nodes, tasks};
 use crate::accounts::rights::owner_only;
-use crate::error::{database, internal};
+use crate::error::internal;
 use crate::known::metrics::{Axis, History, Part};
 use crate::shared::Shared;
 use crate::wake::now;
@@ -37,19 +37,19 @@ pub(crate) struct Ops(pub(crate) Arc<Shared>);
 #[async_trait]
 impl Metrics for Ops {
     async fn of_job(&self, actor: &Actor, ask: &MetricsAsk) -> Result<JobMetrics> {
-        let reader = self.0.database.read();
-        let found = database::jobs::by_key(reader, &ask.job).await.map_err(database)?;
+        let reader = self.0.store.database.read();
+        let found = database::jobs::by_key(reader, &ask.job).await?;
         let row = found.ok_or_else(|| jobs::missing(&ask.job))?.row;
-        if self.0.rules.private_jobs {
+        if self.0.settings.rules.private_jobs {
             owner_only(actor, &row.key.user, "read what happened to this job")?;
         }
-        let attempts = database::attempts::of_job(reader, row.id).await.map_err(database)?;
+        let attempts = database::attempts::of_job(reader, row.id).await?;
         let wanted = ask.attempt.or(row.attempt);
         let Some(attempt) = attempts.into_iter().find(|one| Some(one.number) == wanted) else {
             return Ok(JobMetrics::default());
         };
         let axis = axis(ask, &attempt)?;
-        let mut tasks = tasks::last_runs(&self.0, &ask.job, Some(attempt.number)).await?;
+        let mut tasks = tasks::last_runs(&self.0.store, &ask.job, Some(attempt.number)).await?;
         if let Some((role, index)) = &ask.task {
             tasks.retain(|task| task.role_name == *role && task.key.index == *index);
         }
@@ -75,15 +75,15 @@ impl Metrics for Ops {
 
     async fn of_node(&self, _everybody: &Actor, ask: &NodeMetricsAsk) -> Result<NodeMetrics> {
         let name = &ask.node;
-        if self.0.cluster().node(name).is_none() {
+        if self.0.nodes.cluster().node(name).is_none() {
             return Err(nodes::missing(name));
         }
         let until = ask.until.unwrap_or_else(now);
         let from = ask.from.unwrap_or(until.plus_millis(-HOUR));
         let axis = between(from, until, ask.points)?;
         // What is kept meanwhile is in both, never in neither.
-        let part = self.0.measured_nodes.part(name);
-        let kept = self.0.storage.kept_node_metrics(name).await.map_err(internal)?;
+        let part = self.0.readings.measured_nodes.part(name);
+        let kept = self.0.store.storage.kept_node_metrics(name).await.map_err(internal)?;
         let history = whole(part, kept);
         let (series, gpus) = history.map_or_else(Default::default, |known| seen(&known, axis));
         let (from, points) = (Timestamp(axis.from), points(axis));
@@ -101,8 +101,8 @@ impl Ops {
 
     async fn history(&self, key: &TaskKey) -> Result<Option<History>> {
         // What is kept meanwhile is in both, never in neither.
-        let part = self.0.measured.part(key);
-        let kept = self.0.storage.kept_metrics(key).await.map_err(internal)?;
+        let part = self.0.readings.measured.part(key);
+        let kept = self.0.store.storage.kept_metrics(key).await.map_err(internal)?;
         Ok(whole(part, kept))
     }
 }

@@ -24,7 +24,7 @@ use super::jobs::name_taken;
 use super::{effects, node_map, views};
 use crate::accounts::rights::administrators_only;
 use crate::container::endpoint::endpoint;
-use crate::error::{database, internal};
+use crate::error::internal;
 use crate::known::cluster::{Cluster, Observation, condition, scheduler_node};
 use crate::known::queue::Queue;
 use crate::records::audit::{self, Note, difference};
@@ -46,7 +46,7 @@ impl Ops {
         if !mistakes.is_empty() {
             return Err(Error::invalid_settings(mistakes));
         }
-        if let Some(refusal) = self.0.of_nodes.refusal(node) {
+        if let Some(refusal) = self.0.settings.of_nodes.refusal(node) {
             return Err(Error::new(ErrorCode::InvalidParametersError, refusal));
         }
         self.may_change(&node.name)?;
@@ -55,7 +55,7 @@ impl Ops {
     }
 
     fn may_change(&self, name: &NodeName) -> Result<()> {
-        if !self.0.cluster().node(name).is_some_and(|node| node.from_file) {
+        if !self.0.nodes.cluster().node(name).is_some_and(|node| node.from_file) {
             return Ok(());
         }
         let message = format!(
@@ -72,9 +72,9 @@ impl Ops {
         make: impl FnOnce(Vec<NodeView>) -> T + Send + 'static,
     ) -> Result<T> {
         let (shared, actor) = (Arc::clone(&self.0), actor.clone());
-        let held = shared.ask(Queue::holdings).await?;
+        let held = shared.jobs.ask(Queue::holdings).await?;
         let seen = tokio::task::spawn_blocking(move || {
-            let cluster = shared.cluster();
+            let cluster = shared.nodes.cluster();
             let nodes = cluster
                 .records()
                 .map(|node| views::node(&actor, node, held.on(&node.settings.name), &shared));
@@ -86,15 +86,15 @@ impl Ops {
     /// Who tries a node has its engine do something, whatever comes of it.
     async fn note_trial(&self, actor: &Actor, name: &NodeName, detail: String) -> Result<()> {
         let note = note(AuditAction::NodeTried, name, detail);
-        audit::write(&self.0, actor, note).await.map_err(database)
+        Ok(audit::write(&self.0.store, actor, note).await?)
     }
 
     async fn changed(&self, name: &NodeName) -> Result<()> {
-        self.0.cluster.read_node(&self.0.database, name).await.map_err(database)?;
-        self.0.tell(api::changes::Change::Node { name: name.clone() });
-        self.0.bells.nodes.ring();
-        self.0.bells.schedule.ring();
-        self.0.bells.jobs.ring();
+        self.0.nodes.cluster.read_node(&self.0.store.database, name).await?;
+        self.0.live.tell(api::changes::Change::Node { name: name.clone() });
+        self.0.live.bells.nodes.ring();
+        self.0.live.bells.schedule.ring();
+        self.0.live.bells.jobs.ring();
         Ok(())
     }
 }
@@ -111,14 +111,14 @@ impl Nodes for Ops {
         if let Shown::Table(rows) = &mut map.shown {
             let at = now();
             for row in rows {
-                row.lately = self.0.lately.of_nodes.of(&row.name, at);
+                row.lately = self.0.readings.lately.of_nodes.of(&row.name, at);
             }
         }
         Ok(map)
     }
 
     async fn silent(&self, _everybody: &Actor) -> Result<Silent> {
-        let cluster = self.0.cluster();
+        let cluster = self.0.nodes.cluster();
         let (count, names) = some(&cluster, |node| condition(node) == NodeCondition::Unreachable);
         let (closed, closed_names) = some(&cluster, |node| {
             let closed = node.closed.is_some() || node.health.has_failed();
@@ -128,8 +128,8 @@ impl Nodes for Ops {
     }
 
     async fn get(&self, actor: &Actor, name: &NodeName) -> Result<NodeView> {
-        let held = self.0.ask(Queue::holdings).await?;
-        let cluster = self.0.cluster();
+        let held = self.0.jobs.ask(Queue::holdings).await?;
+        let cluster = self.0.nodes.cluster();
         let node = cluster.node(name).ok_or_else(|| missing(name))?;
         let gpu_report = node.observed.as_ref().and_then(|observed| observed.gpus.clone());
         let health = node.health.clone();
@@ -138,39 +138,39 @@ impl Nodes for Ops {
 
     async fn settings(&self, actor: &Actor, name: &NodeName) -> Result<NodeSettings> {
         administrators_only(actor)?;
-        let cluster = self.0.cluster();
+        let cluster = self.0.nodes.cluster();
         cluster.node(name).map(|node| node.settings.clone()).ok_or_else(|| missing(name))
     }
 
     async fn save_effect(&self, actor: &Actor, node: NodeSettings) -> Result<Effect> {
         administrators_only(actor)?;
         let engine = self.check(&node)?;
-        let known = self.0.cluster().node(&node.name).cloned();
+        let known = self.0.nodes.cluster().node(&node.name).cloned();
         let after = match known {
             Some(known) => NodeRecord { settings: node, ..known },
             None => new(node, engine.as_ref()).await?,
         };
-        effects::of(&self.0, Change::Node(Box::new(scheduler_node(&after)))).await
+        effects::of(&self.0.jobs, Change::Node(Box::new(scheduler_node(&after)))).await
     }
 
     async fn remove_effect(&self, actor: &Actor, name: &NodeName) -> Result<Effect> {
         administrators_only(actor)?;
-        self.0.cluster().node(name).ok_or_else(|| missing(name))?;
+        self.0.nodes.cluster().node(name).ok_or_else(|| missing(name))?;
         self.may_change(name)?;
-        effects::of(&self.0, Change::Removed(name.clone())).await
+        effects::of(&self.0.jobs, Change::Removed(name.clone())).await
     }
 
     async fn save(&self, actor: &Actor, node: NodeSettings) -> Result<()> {
         administrators_only(actor)?;
         self.check(&node)?;
-        let known = self.0.cluster().node(&node.name).map(|known| known.settings.clone());
+        let known = self.0.nodes.cluster().node(&node.name).map(|known| known.settings.clone());
         let entry = note(AuditAction::NodeSaved, &node.name, difference(known.as_ref(), &node));
         let entry = entry.by(actor);
         let save = async |t: &Transaction| {
             database::nodes::save(t, &node, false).await?;
             database::audit::insert(t, &entry).await
         };
-        self.0.write(save).await.map_err(database)?;
+        self.0.store.write(save).await?;
         tracing::info!(by = %actor.user, node = %node.name, "node saved");
         self.changed(&node.name).await
     }
@@ -194,15 +194,22 @@ impl Nodes for Ops {
             }
             Ok(there)
         };
-        let set = self.0.write(set).await;
-        if !set.map_err(database)? {
+        let set = self.0.store.write(set).await;
+        if !set? {
             return Err(missing(name));
         }
         if drain == Drain::Off {
-            self.0.faults.forget(name);
-            self.0.unkilled.excuse(name);
-            let cleared = health::change(&self.0, name, |known| known.cleared(&actor.user, now()));
-            cleared.await.map_err(database)?;
+            self.0.nodes.faults.forget(name);
+            self.0.nodes.unkilled.excuse(name);
+            let cleared = health::change(
+                &self.0.store,
+                &self.0.live,
+                &self.0.jobs,
+                &self.0.nodes,
+                name,
+                |known| known.cleared(&actor.user, now()),
+            );
+            cleared.await?;
         }
         tracing::info!(by = %actor.user, node = %name, ?drain, "node draining changed");
         self.changed(name).await
@@ -210,7 +217,7 @@ impl Nodes for Ops {
 
     async fn drain_effect(&self, actor: &Actor, name: &NodeName, drain: Drain) -> Result<Effect> {
         administrators_only(actor)?;
-        let cluster = self.0.cluster();
+        let cluster = self.0.nodes.cluster();
         let node = cluster.node(name).ok_or_else(|| missing(name))?;
         let closed = node.closed.clone().filter(|_| drain != Drain::Off);
         let health = match drain {
@@ -219,7 +226,7 @@ impl Nodes for Ops {
         };
         let after = NodeRecord { draining: drain != Drain::Off, closed, health, ..node.clone() };
         let effect =
-            effects::of(&self.0, Change::Condition(name.clone(), condition(&after))).await?;
+            effects::of(&self.0.jobs, Change::Condition(name.clone(), condition(&after))).await?;
         Ok(match drain {
             Drain::Now => {
                 Effect { moved: effect.displaced, displaced: Affected::default(), ..effect }
@@ -230,14 +237,14 @@ impl Nodes for Ops {
 
     async fn probe(&self, actor: &Actor, name: &NodeName) -> Result<()> {
         administrators_only(actor)?;
-        let cluster = self.0.cluster();
+        let cluster = self.0.nodes.cluster();
         let node = cluster.node(name).ok_or_else(|| missing(name))?;
         if !node.settings.gpu_runtime.finds_gpus() {
             let message =
                 format!("GPUs are found by gpu_runtime nvidia and cdi, and {name} has another");
             return Err(Error::new(ErrorCode::ConflictNodeError, message));
         }
-        let probe = match self.0.observations().get(name) {
+        let probe = match self.0.nodes.observations().get(name) {
             Some(Observation::Answers { probe, .. }) => Arc::clone(probe),
             Some(Observation::Silent) | None => return Err(silent(name)),
         };
@@ -249,17 +256,17 @@ impl Nodes for Ops {
 
     async fn try_pull(&self, actor: &Actor, name: &NodeName, image: &str) -> Result<()> {
         administrators_only(actor)?;
-        self.0.cluster().node(name).ok_or_else(|| missing(name))?;
+        self.0.nodes.cluster().node(name).ok_or_else(|| missing(name))?;
         if SavedImage::read(image).is_some() {
             let message = format!("{image} is a saved image: it comes from no registry");
             return Err(Error::new(ErrorCode::InvalidParametersError, message));
         }
-        let engine = match self.0.observations().get(name) {
+        let engine = match self.0.nodes.observations().get(name) {
             Some(Observation::Answers { engine, .. }) => Arc::clone(engine),
             Some(Observation::Silent) | None => return Err(silent(name)),
         };
         self.note_trial(actor, name, format!("pulls {image}")).await?;
-        let on_node = self.0.images.on(name);
+        let on_node = self.0.containers.images.on(name);
         let pulling = async {
             let _alone = on_node.pull_alone(image).await;
             let lines = engine.pull(image, None).await?;
@@ -275,7 +282,7 @@ impl Nodes for Ops {
 
     async fn try_with(&self, actor: &Actor, name: &NodeName, trial: &Trial) -> Result<()> {
         administrators_only(actor)?;
-        self.0.cluster().node(name).ok_or_else(|| missing(name))?;
+        self.0.nodes.cluster().node(name).ok_or_else(|| missing(name))?;
         let Trial { job, seconds } = trial;
         let key = JobKey { user: actor.user.clone(), name: job.clone() };
         let seconds = (*seconds).min(Trial::LONGEST);
@@ -289,7 +296,7 @@ impl Nodes for Ops {
             database::trials::begin(t, &key, until).await?;
             database::audit::insert(t, &entry).await.map(Ok)
         };
-        self.0.write(begin).await.map_err(database)?
+        self.0.store.write(begin).await?
     }
 
     async fn remove(&self, actor: &Actor, name: &NodeName) -> Result<()> {
@@ -306,11 +313,11 @@ impl Nodes for Ops {
             database::nodes::remove(t, name).await?;
             database::audit::insert(t, &entry).await.map(Ok)
         };
-        self.0.write(remove).await.map_err(database)??;
-        self.0.faults.forget(name);
-        self.0.measured_nodes.forget(name);
-        self.0.lately.of_nodes.forget(name);
-        if let Err(error) = self.0.storage.forget_node_metrics(name).await {
+        self.0.store.write(remove).await??;
+        self.0.nodes.faults.forget(name);
+        self.0.readings.measured_nodes.forget(name);
+        self.0.readings.lately.of_nodes.forget(name);
+        if let Err(error) = self.0.store.storage.forget_node_metrics(name).await {
             tracing::warn!(%error, node = %name, "what was measured of a node that is gone stays");
         }
         tracing::info!(by = %actor.user, node = %name, "node removed");

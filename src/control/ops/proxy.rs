@@ -12,7 +12,6 @@ use protocol::ids::PortLabel;
 use super::tasks;
 use crate::accounts::rights::owner_only;
 use crate::container::tunnels::Tunnel;
-use crate::error::database;
 use crate::records::audit::{self, Note};
 use crate::shared::Shared;
 
@@ -24,7 +23,7 @@ impl Proxy for Ops {
     async fn upstream(&self, actor: &Actor, wanted: &TaskPort) -> Result<Upstream> {
         let TaskPort { job, role, index, port } = wanted;
         owner_only(actor, &job.user, "use the ports of this job")?;
-        let task = tasks::running(&self.0, job, role, *index).await?;
+        let task = tasks::running(&self.0.store, job, role, *index).await?;
         let port = number(&task, port).ok_or_else(|| {
             let labels: Vec<_> = task.placement.ports.keys().map(PortLabel::as_str).collect();
             let message =
@@ -46,7 +45,7 @@ impl Proxy for Ops {
             detail: format!("port {port}"),
             address: Some(address.to_owned()),
         };
-        audit::write(&self.0, actor, note).await.map_err(database)
+        Ok(audit::write(&self.0.store, actor, note).await?)
     }
 }
 

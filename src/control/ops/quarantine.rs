@@ -13,7 +13,6 @@ use protocol::resources::Taken;
 use tokio::sync::Notify;
 
 use crate::accounts::rights::administrators_only;
-use crate::error::database;
 use crate::known::cluster::Observation;
 use crate::known::quarantine::{Held, OnNode};
 use crate::records::audit::{self, Note};
@@ -29,7 +28,7 @@ pub(crate) struct Ops(pub(crate) Arc<Shared>);
 impl Quarantine for Ops {
     async fn list(&self, actor: &Actor, node: Option<&NodeName>) -> Result<Vec<Quarantined>> {
         administrators_only(actor)?;
-        let all = self.0.quarantine.all().into_iter();
+        let all = self.0.nodes.quarantine.all().into_iter();
         let wanted = all.filter(|(name, _)| node.is_none_or(|node| node == name));
         Ok(wanted.flat_map(|(name, there)| views(&name, there)).collect())
     }
@@ -64,7 +63,7 @@ impl Quarantine for Ops {
 impl Ops {
     /// One of this cluster's: those of others are not in our hands.
     fn held(&self, node: &NodeName, container: &str) -> Result<Held> {
-        let held = self.0.quarantine.on(node).held.into_iter();
+        let held = self.0.nodes.quarantine.on(node).held.into_iter();
         let mut held = held.filter(|held| held.container.name == container);
         held.next().ok_or_else(|| {
             let message = format!("there is no container {container} in quarantine on {node}");
@@ -73,7 +72,7 @@ impl Ops {
     }
 
     fn engine(&self, node: &NodeName) -> Result<(Arc<dyn Engine>, Arc<Notify>)> {
-        match self.0.observations().get(node) {
+        match self.0.nodes.observations().get(node) {
             Some(Observation::Answers { engine, look, .. }) => {
                 Ok((Arc::clone(engine), Arc::clone(look)))
             }
@@ -93,7 +92,7 @@ impl Ops {
         let object = format!("{node}/{}", held.container.name);
         let detail = format!("{}~{}/{}", held.says.user, held.says.name, held.says.task);
         let note = Note { action, object, detail, address: None };
-        audit::write(&self.0, actor, note).await.map_err(database)
+        Ok(audit::write(&self.0.store, actor, note).await?)
     }
 }
 

@@ -17,7 +17,6 @@ use super::answers::{self, Asked};
 use super::effects;
 use super::jobs::missing;
 use crate::accounts::rights::owner_only;
-use crate::error::database;
 use crate::known::queue::{held, waits_since};
 use crate::records::audit::Note;
 use crate::records::happened;
@@ -37,7 +36,7 @@ impl Queue for Ops {
             QueueChange::Hold | QueueChange::Release | QueueChange::Priority { .. } => Vec::new(),
         };
         let by_right = by_right(actor, row);
-        let done = self.0.write(async |t| {
+        let done = self.0.store.write(async |t| {
             let done = match change {
                 QueueChange::Hold => {
                     let by = actor.user.clone();
@@ -59,9 +58,9 @@ impl Queue for Ops {
             }
             Ok(done)
         });
-        if done.await.map_err(database)? {
-            self.0.tell_job(row.id, &row.key, row.state);
-            self.0.bells.schedule.ring();
+        if done.await? {
+            self.0.live.tell_job(row.id, &row.key, row.state);
+            self.0.live.bells.schedule.ring();
         }
         Ok(())
     }
@@ -75,12 +74,12 @@ impl Queue for Ops {
             QueueChange::Priority { priority } => Change::Priority(id, priority),
             QueueChange::Move { place } => Change::Move(self.moves(actor, &job.row, place).await?),
         };
-        effects::of(&self.0, change).await
+        effects::of(&self.0.jobs, change).await
     }
 
     async fn explain(&self, actor: &Actor, key: &JobKey) -> Result<Option<Explanation>> {
-        let found = database::jobs::by_key(self.0.database.read(), key).await;
-        let job = found.map_err(database)?.ok_or_else(|| missing(key))?;
+        let found = database::jobs::by_key(self.0.store.database.read(), key).await;
+        let job = found?.ok_or_else(|| missing(key))?;
         explain(&self.0, actor, &job.row).await
     }
 }
@@ -96,7 +95,7 @@ pub(super) async fn explain(
     }
     let id = row.id;
     let (usable, since) = (answers::usable(shared, actor).await?, waits_since(row));
-    let asked = shared.ask(move |queue| {
+    let asked = shared.jobs.ask(move |queue| {
         let now = now();
         let request = queue.request(id)?;
         let spec = Arc::clone(&queue.job(id)?.spec);
@@ -122,8 +121,8 @@ pub(super) fn most_priority(actor: &Actor, job: &Job) -> Option<Priority> {
 impl Ops {
     /// The job, when the actor may change it like this and it still waits.
     async fn may_change(&self, actor: &Actor, key: &JobKey, change: QueueChange) -> Result<Job> {
-        let found = database::jobs::by_key(self.0.database.read(), key).await;
-        let job = found.map_err(database)?.ok_or_else(|| missing(key))?;
+        let found = database::jobs::by_key(self.0.store.database.read(), key).await;
+        let job = found?.ok_or_else(|| missing(key))?;
         owner_only(actor, &key.user, "change its turn")?;
         if job.row.state != State::Waiting || job.row.stop.is_some() {
             let message = format!("{key} does not wait any more: only a waiting job has a turn");
@@ -164,8 +163,10 @@ impl Ops {
             QueuePlace::Last => Place::Last,
         };
         let (id, among) = (row.id, (!actor.admin).then(|| row.key.user.clone()));
-        let asked =
-            self.0.ask(move |queue| scheduler::moves(&queue.requests(), id, place, among.as_ref()));
+        let asked = self
+            .0
+            .jobs
+            .ask(move |queue| scheduler::moves(&queue.requests(), id, place, among.as_ref()));
         asked.await
     }
 }

@@ -10,7 +10,6 @@ use database::lead::{self, Heard, Leader, SIGN};
 use protocol::time::Timestamp;
 
 use crate::accounts::rights::administrators_only;
-use crate::error::database;
 use crate::shared::Shared;
 use crate::wake::now;
 
@@ -24,8 +23,8 @@ pub(crate) struct Ops(pub(crate) Arc<Shared>);
 impl Servers for Ops {
     async fn list(&self, actor: &Actor) -> Result<Vec<ServerView>> {
         administrators_only(actor)?;
-        let Some(leader) = self.0.database.mandate().leader() else { return Ok(Vec::new()) };
-        let heard = lead::heard(self.0.database.read()).await.map_err(database)?;
+        let Some(leader) = self.0.store.database.mandate().leader() else { return Ok(Vec::new()) };
+        let heard = lead::heard(self.0.store.database.read()).await?;
         Ok(views(leader, heard, now()))
     }
 }

@@ -10,7 +10,6 @@ use protocol::ids::UserName;
 use protocol::person::Person;
 
 use crate::accounts::sign_ins::enter;
-use crate::error::database;
 use crate::shared::Shared;
 
 #[derive(Debug)]
@@ -19,11 +18,11 @@ pub(crate) struct Ops(pub(crate) Arc<Shared>);
 #[async_trait]
 impl SignIns for Ops {
     async fn enter(&self, person: Person) -> Result<Actor> {
-        enter(&self.0, &person).await
+        enter(&self.0.store, &self.0.people, &person).await
     }
 
     async fn session_seconds(&self, user: &UserName) -> Result<Option<u64>> {
-        let account = provider_accounts::get(self.0.database.read(), user).await;
-        Ok(account.map_err(database)?.map(|_| self.0.sign_in.session_seconds))
+        let account = provider_accounts::get(self.0.store.database.read(), user).await;
+        Ok(account?.map(|_| self.0.people.sign_in.session_seconds))
     }
 }

@@ -15,7 +15,6 @@ use protocol::ids::JobKey;
 use super::jobs;
 use crate::accounts::rights::owner_only;
 use crate::container::public_keys;
-use crate::error::database;
 use crate::records::audit::{self, Note};
 use crate::secrets::keys::{self, Pair};
 use crate::shared::Shared;
@@ -32,18 +31,18 @@ pub(crate) struct Ops(pub(crate) Arc<Shared>);
 #[async_trait]
 impl Ssh for Ops {
     async fn access(&self, actor: &Actor, key: &JobKey) -> Result<SshAccess> {
-        let found = database::jobs::by_key(self.0.database.read(), key).await;
-        let job = found.map_err(database)?.ok_or_else(|| jobs::missing(key))?.row;
+        let found = database::jobs::by_key(self.0.store.database.read(), key).await;
+        let job = found?.ok_or_else(|| jobs::missing(key))?.row;
         owner_only(actor, &job.key.user, "enter this job")?;
         let about = (AuditAction::KeyRead, key.to_string(), String::new());
-        audit::looked(&self.0, actor, &key.user, about).await.map_err(database)?;
+        audit::looked(&self.0.store, actor, &key.user, about).await?;
         let Some(attempt) = job.attempt else {
             let message = format!("{key} has not been given a place yet");
             return Err(Error::new(ErrorCode::NoJobSshInfoError, message));
         };
-        let tasks = database::tasks::of_job(self.0.database.read(), job.id).await;
+        let tasks = database::tasks::of_job(self.0.store.database.read(), job.id).await;
         let mut latest = BTreeMap::new();
-        for task in tasks.map_err(database)?.into_iter().filter(|t| t.key.attempt == attempt) {
+        for task in tasks?.into_iter().filter(|t| t.key.attempt == attempt) {
             // They come by key, so that of two runs of a task the later one stays.
             latest.insert((task.key.role, task.key.index), task);
         }
@@ -58,18 +57,18 @@ impl Ssh for Ops {
     }
 
     async fn public_keys(&self, actor: &Actor) -> Result<Vec<PublicKeyView>> {
-        let keys = database::public_keys::list_of(self.0.database.read(), &actor.user).await;
-        Ok(keys.map_err(database)?.into_iter().map(view).collect())
+        let keys = database::public_keys::list_of(self.0.store.database.read(), &actor.user).await;
+        Ok(keys?.into_iter().map(view).collect())
     }
 
     async fn add_public_key(&self, actor: &Actor, label: &str, key: &str) -> Result<PublicKeyView> {
         let mut record = public_keys::read(label, key, now())?;
-        let known = database::public_keys::list_of(self.0.database.read(), &actor.user).await;
-        if known.map_err(database)?.len() >= MOST_KEYS {
+        let known = database::public_keys::list_of(self.0.store.database.read(), &actor.user).await;
+        if known?.len() >= MOST_KEYS {
             return Err(invalid(format!("{MOST_KEYS} keys are enough: remove one first")));
         }
         let entry = note(AuditAction::PublicKeyAdded, actor, &record.fingerprint).by(actor);
-        let stored = self.0.write(async |t| {
+        let stored = self.0.store.write(async |t| {
             let id = database::public_keys::insert(t, &actor.user, &record).await?;
             database::audit::insert(t, &entry).await?;
             Ok(id)
@@ -79,7 +78,7 @@ impl Ssh for Ops {
             Err(database::Error::Conflict { .. }) => {
                 return Err(invalid("you have this key already".to_owned()));
             }
-            other => other.map_err(database)?,
+            other => other?,
         };
         public_keys::tell_tasks(&self.0, &actor.user).await?;
         Ok(view(record))
@@ -87,14 +86,14 @@ impl Ssh for Ops {
 
     async fn remove_public_key(&self, actor: &Actor, id: i64) -> Result<()> {
         let entry = note(AuditAction::PublicKeyRemoved, actor, &id.to_string()).by(actor);
-        let removed = self.0.write(async |t| {
+        let removed = self.0.store.write(async |t| {
             let removed = database::public_keys::remove(t, &actor.user, id).await?;
             if removed {
                 database::audit::insert(t, &entry).await?;
             }
             Ok(removed)
         });
-        if !removed.await.map_err(database)? {
+        if !removed.await? {
             return Err(invalid("you have no such key".to_owned()));
         }
         public_keys::tell_tasks(&self.0, &actor.user).await
@@ -122,14 +121,14 @@ fn invalid(message: String) -> Error {
 impl Ops {
     /// As the documents have it: `/Container/<user>/<job>/ssh/<application id>/.ssh`.
     fn folder(&self, key: &JobKey, application: &str) -> String {
-        let uri = self.0.storage.uri();
+        let uri = self.0.store.storage.uri();
         format!("{uri}/Container/{}/{}/ssh/{application}/.ssh", key.user, key.name)
     }
 
     fn task(&self, task: Task) -> Option<SshTask> {
         Some(SshTask {
             port: task.placement.ssh_port()?,
-            container: task.key.container_name(&self.0.installation),
+            container: task.key.container_name(&self.0.identity.installation),
             role: task.role_name,
             index: task.key.index,
             address: task.placement.address,

@@ -14,7 +14,6 @@ use protocol::storages::{StorageSettings, StorageSource};
 use crate::accounts::rights::{Usable, administrators_only};
 use crate::container::folders;
 use crate::container::storages::{missing, overlaps, sealed};
-use crate::error::database;
 use crate::records::audit::{Note, difference};
 use crate::shared::Shared;
 
@@ -24,8 +23,8 @@ pub(crate) struct Ops(pub(crate) Arc<Shared>);
 #[async_trait]
 impl Storages for Ops {
     async fn list(&self, actor: &Actor) -> Result<Vec<StorageView>> {
-        let usable = Usable::by(&self.0, actor).await.map_err(database)?;
-        let stored = database::storages::list(self.0.database.read()).await.map_err(database)?;
+        let usable = Usable::by(&self.0.store, &self.0.people, actor).await?;
+        let stored = database::storages::list(self.0.store.database.read()).await?;
         let open = stored.into_iter().filter(|storage| usable.opens(&storage.settings));
         Ok(open.map(|storage| view(actor, storage)).collect())
     }
@@ -45,7 +44,7 @@ impl Storages for Ops {
             }
             Ok(checked)
         };
-        self.0.write(save).await.map_err(database)??;
+        self.0.store.write(save).await??;
         tracing::info!(by = %actor.user, storage = %settings.name, "storage saved");
         Ok(())
     }
@@ -60,7 +59,7 @@ impl Storages for Ops {
             }
             Ok(there)
         };
-        if !self.0.write(remove).await.map_err(database)? {
+        if !self.0.store.write(remove).await? {
             return Err(missing(name));
         }
         tracing::info!(by = %actor.user, storage = %name, "storage removed");
@@ -76,9 +75,9 @@ impl Ops {
         let mut all: Vec<_> = others.filter(|other| other.name != settings.name).cloned().collect();
         all.push(settings.clone());
         let mut mistakes = protocol::storages::mistakes(&all);
-        let cluster = self.0.cluster();
-        let mounts = cluster.nodes.iter().filter_map(|node| folders::mount(&self.0, node));
-        let mut mounts = mounts.chain(self.0.of_nodes.storage_mount.as_deref());
+        let cluster = self.0.nodes.cluster();
+        let mounts = cluster.nodes.iter().filter_map(|node| folders::mount(&self.0.settings, node));
+        let mut mounts = mounts.chain(self.0.settings.of_nodes.storage_mount.as_deref());
         if mounts.any(|mount| overlaps(settings, mount)) {
             let message = "the users' own files are there".to_owned();
             let place = format!("storages.{}.source", settings.name);

@@ -16,7 +16,8 @@ use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::limits::Door;
-use crate::error::{database, internal};
+use crate::error::internal;
+use crate::known::nodes::KnownNodes;
 use crate::known::passes::{Passes, Rhythm};
 use crate::records::happened;
 use crate::shared::Shared;
@@ -94,19 +95,19 @@ pub(crate) async fn run(
                 results
             }
             Err(error) => {
-                let error = database(error);
+                let error = api::Error::from(error);
                 pending.iter().map(|_| Err(error.clone())).collect()
             }
         };
         for (pending, result) in pending.into_iter().zip(results) {
             if let Ok(id) = result {
-                shared.active.learn_spec(id, pending.job.spec);
+                shared.jobs.active.learn_spec(id, pending.job.spec);
                 let key = pending.job.key;
-                shared.tell_queue(Change::Job { id, key, state: State::Waiting });
+                shared.live.tell_queue(Change::Job { id, key, state: State::Waiting });
             }
             let _nobody_waits = pending.answer.send(result);
         }
-        shared.bells.schedule.ring();
+        shared.live.bells.schedule.ring();
     }
 }
 
@@ -114,8 +115,8 @@ async fn insert(
     shared: &Shared,
     pending: &mut [Pending],
 ) -> std::result::Result<Vec<Result<JobId>>, database::Error> {
-    let transaction = shared.database.begin().await?;
-    let results = store(shared, &transaction, pending).await?;
+    let transaction = shared.store.database.begin().await?;
+    let results = store(&shared.nodes, &transaction, pending).await?;
     let (mut events, mut secrets) = (Vec::new(), Vec::new());
     for (pending, result) in pending.iter_mut().zip(&results) {
         let Ok(id) = *result else { continue };
@@ -135,7 +136,7 @@ async fn insert(
 /// Stores those that are let in, and says of each what has become of it. One that is not stored since its
 /// name is taken counts against nobody: those that were refused with it counted are looked at again.
 async fn store(
-    shared: &Shared,
+    nodes: &KnownNodes,
     transaction: &Transaction,
     pending: &[Pending],
 ) -> std::result::Result<Vec<Result<JobId>>, database::Error> {
@@ -148,7 +149,7 @@ async fn store(
     let mut left: Vec<usize> = (0..pending.len()).filter(is_present).collect();
     let mut names = HashSet::new();
     loop {
-        let mut door = Door::new(shared.cluster(), now());
+        let mut door = Door::new(nodes.cluster(), now());
         let (mut let_in, mut refused) = (Vec::new(), Vec::new());
         for at in left {
             let job = &pending[at].job;
@@ -173,7 +174,7 @@ async fn store(
         for (at, stored) in let_in.into_iter().zip(stored) {
             results[at] = stored.map_err(|error| match error {
                 database::Error::Conflict { .. } => taken(&pending[at].job),
-                error => database(error),
+                error => error.into(),
             });
         }
         if all_stored || refused.is_empty() {

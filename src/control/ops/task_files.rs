@@ -23,7 +23,6 @@ use super::tasks;
 use crate::accounts::rights::owner_only;
 use crate::container::entry;
 use crate::container::entry::host_check::HostCheck;
-use crate::error::database;
 use crate::records::audit::{self, Note};
 use crate::shared::Shared;
 
@@ -83,7 +82,7 @@ impl Ops {
     async fn enter(&self, actor: &Actor, file: &TaskFile, action: AuditAction) -> Result<Sftp> {
         let TaskFile { job, role, index, path, address } = file;
         owner_only(actor, &job.user, "enter this job")?;
-        let task = tasks::running(&self.0, job, role, *index).await?;
+        let task = tasks::running(&self.0.store, job, role, *index).await?;
         let object = format!("{job}/{role}-{index}");
         let note = Note {
             action,
@@ -91,7 +90,7 @@ impl Ops {
             detail: path.clone(),
             address: Some(address.clone()),
         };
-        audit::write(&self.0, actor, note).await.map_err(database)?;
+        audit::write(&self.0.store, actor, note).await?;
         let unavailable = |reason: String| {
             let message = format!("{object} cannot be entered: {reason}");
             Error::new(ErrorCode::UnavailableError, message)

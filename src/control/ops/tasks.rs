@@ -8,22 +8,22 @@ use protocol::ids::{JobKey, RoleName};
 use protocol::state::State;
 
 use super::jobs;
-use crate::error::database;
-use crate::shared::Shared;
+
+use crate::records::store::Store;
 
 /// The last run of a task in an attempt; in the current one, if none is named.
 pub(super) async fn last_run(
-    shared: &Shared,
+    store: &Store,
     job: &JobKey,
     attempt: Option<u32>,
     role: &RoleName,
     index: u32,
 ) -> Result<Option<Task>> {
-    let reader = shared.database.read();
-    let found = database::jobs::by_key(reader, job).await.map_err(database)?;
+    let reader = store.database.read();
+    let found = database::jobs::by_key(reader, job).await?;
     let row = found.ok_or_else(|| jobs::missing(job))?.row;
     let attempt = attempt.or(row.attempt);
-    let tasks = database::tasks::of_job(reader, row.id).await.map_err(database)?;
+    let tasks = database::tasks::of_job(reader, row.id).await?;
     let of_it = |task: &Task| {
         Some(task.key.attempt) == attempt && task.role_name == *role && task.key.index == index
     };
@@ -32,15 +32,15 @@ pub(super) async fn last_run(
 
 /// The last runs of all tasks of an attempt, by role and index; of the current one, if none is named.
 pub(super) async fn last_runs(
-    shared: &Shared,
+    store: &Store,
     job: &JobKey,
     attempt: Option<u32>,
 ) -> Result<Vec<Task>> {
-    let reader = shared.database.read();
-    let found = database::jobs::by_key(reader, job).await.map_err(database)?;
+    let reader = store.database.read();
+    let found = database::jobs::by_key(reader, job).await?;
     let row = found.ok_or_else(|| jobs::missing(job))?.row;
     let attempt = attempt.or(row.attempt);
-    let mut tasks = database::tasks::of_job(reader, row.id).await.map_err(database)?;
+    let mut tasks = database::tasks::of_job(reader, row.id).await?;
     tasks.retain(|task| Some(task.key.attempt) == attempt);
     tasks.sort_by_key(|task| (task.key.role, task.key.index, Reverse(task.key.retry)));
     tasks.dedup_by_key(|task| (task.key.role, task.key.index));
@@ -49,12 +49,12 @@ pub(super) async fn last_runs(
 
 /// The last run of a task, if it runs now.
 pub(super) async fn running(
-    shared: &Shared,
+    store: &Store,
     job: &JobKey,
     role: &RoleName,
     index: u32,
 ) -> Result<Task> {
-    let task = last_run(shared, job, None, role, index).await?.ok_or_else(|| {
+    let task = last_run(store, job, None, role, index).await?.ok_or_else(|| {
         let message = format!("{job} has no task {role}-{index}, or it has no place yet");
         Error::new(ErrorCode::NoTaskError, message)
     })?;

@@ -13,7 +13,6 @@ use protocol::parse::{Parsed, parse};
 use protocol::{render, sensitive};
 
 use crate::accounts::rights::owner_only;
-use crate::error::database;
 use crate::records::audit::Note;
 use crate::shared::Shared;
 use crate::wake::now;
@@ -31,13 +30,13 @@ pub(crate) struct Ops(pub(crate) Arc<Shared>);
 #[async_trait]
 impl Templates for Ops {
     async fn list(&self, _: &Actor) -> Result<Vec<TemplateView>> {
-        let known = database::templates::list(self.0.database.read()).await.map_err(database)?;
+        let known = database::templates::list(self.0.store.database.read()).await?;
         Ok(known.into_iter().map(view).collect())
     }
 
     async fn get(&self, _: &Actor, name: &TemplateName) -> Result<Template> {
-        let found = database::templates::get(self.0.database.read(), name).await;
-        let found = found.map_err(database)?.ok_or_else(|| missing(name))?;
+        let found = database::templates::get(self.0.store.database.read(), name).await;
+        let found = found?.ok_or_else(|| missing(name))?;
         Ok(Template { view: view(found.described), text: found.text })
     }
 
@@ -45,7 +44,7 @@ impl Templates for Ops {
         let ShareTemplate { name, description, text } = wish.clone();
         let description = checked(&description)?;
         let text = for_everybody(&parse(&text).map_err(Error::invalid_job)?);
-        let done = self.0.write(async |t| {
+        let done = self.0.store.write(async |t| {
             let before = database::templates::get(t, &name).await?;
             let author = before.as_ref().map_or(&actor.user, |before| &before.described.author);
             if let Err(refused) = owner_only(actor, author, CHANGE) {
@@ -66,14 +65,14 @@ impl Templates for Ops {
         let is_new = match done.await {
             // Somebody was quicker with the same name: now it is known whose it is.
             Err(database::Error::Conflict { .. }) => return self.save(actor, wish).await,
-            done => done.map_err(database)??,
+            done => done??,
         };
         tracing::info!(by = %actor.user, template = %name, "template saved");
         Ok(is_new)
     }
 
     async fn remove(&self, actor: &Actor, name: &TemplateName) -> Result<()> {
-        let done = self.0.write(async |t| {
+        let done = self.0.store.write(async |t| {
             let Some(known) = database::templates::get(t, name).await? else {
                 return Ok(Err(missing(name)));
             };
@@ -85,7 +84,7 @@ impl Templates for Ops {
             database::audit::insert(t, &note.by(actor)).await?;
             Ok(Ok(()))
         });
-        done.await.map_err(database)??;
+        done.await??;
         tracing::info!(by = %actor.user, template = %name, "template removed");
         Ok(())
     }

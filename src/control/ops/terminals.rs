@@ -27,12 +27,12 @@ impl Terminals for Ops {
         let TerminalSize { columns, rows } = request.size;
         request.size =
             TerminalSize { columns: columns.clamp(1, LARGEST), rows: rows.clamp(1, LARGEST) };
-        let back = self.terminals.resume(&self.shared, actor, &request).await?;
+        let back = self.terminals.resume(&self.shared.store, actor, &request).await?;
         if let Some(terminal) = back {
             return Ok(terminal);
         }
         let TerminalRequest { job, role, index, .. } = &request;
-        let task = tasks::running(&self.shared, job, role, *index).await?;
+        let task = tasks::running(&self.shared.store, job, role, *index).await?;
         self.terminals.open(&self.shared, actor, &request, &task).await
     }
 }

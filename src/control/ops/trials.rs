@@ -10,8 +10,8 @@ use api::{Actor, ErrorCode, Result};
 use protocol::ids::JobKey;
 use tokio_util::sync::CancellationToken;
 
-use crate::error::database;
 use crate::known::passes::{Passes, Rhythm};
+use crate::records::store::Store;
 use crate::shared::Shared;
 use crate::wake::now;
 
@@ -27,14 +27,14 @@ pub(crate) async fn run(
     passes: Arc<Passes>,
     shutdown: CancellationToken,
 ) {
-    passes.repeat(EVERY, &shutdown, || end_all(&shared, jobs.as_ref())).await;
+    passes.repeat(EVERY, &shutdown, || end_all(&shared.store, jobs.as_ref())).await;
 }
 
 /// Says whether all that are over could be looked at.
-async fn end_all(shared: &Shared, jobs: &dyn Jobs) -> bool {
+async fn end_all(store: &Store, jobs: &dyn Jobs) -> bool {
     let at = now();
     let latest = at.plus_millis(i64::from(Trial::LONGEST) * 1_000);
-    let over = match database::trials::over(shared.database.read(), at, latest).await {
+    let over = match database::trials::over(store.database.read(), at, latest).await {
         Ok(over) => over,
         Err(error) => {
             tracing::warn!(%error, "jobs that tried nodes cannot be looked for");
@@ -43,7 +43,7 @@ async fn end_all(shared: &Shared, jobs: &dyn Jobs) -> bool {
     };
     let mut all = true;
     for job in over {
-        if let Err(error) = end(shared, jobs, &job).await {
+        if let Err(error) = end(store, jobs, &job).await {
             tracing::warn!(%job, %error, "a job that tried a node stays; it is tried again");
             all = false;
         }
@@ -52,9 +52,9 @@ async fn end_all(shared: &Shared, jobs: &dyn Jobs) -> bool {
 }
 
 /// Does what is next for it to be gone: each step is safe to repeat.
-async fn end(shared: &Shared, jobs: &dyn Jobs, job: &JobKey) -> Result<()> {
+async fn end(store: &Store, jobs: &dyn Jobs, job: &JobKey) -> Result<()> {
     let owner = Actor { user: job.user.clone(), admin: false };
-    let found = database::jobs::by_key(shared.database.read(), job).await.map_err(database)?;
+    let found = database::jobs::by_key(store.database.read(), job).await?;
     match found {
         Some(found) if !found.row.state.is_final() => return jobs.stop(&owner, job).await,
         Some(_) => match jobs.delete(&owner, job).await {
@@ -64,6 +64,6 @@ async fn end(shared: &Shared, jobs: &dyn Jobs, job: &JobKey) -> Result<()> {
         },
         None => {}
     }
-    let forgotten = shared.write(async |t| database::trials::end(t, job).await).await;
-    forgotten.map_err(database)
+    let forgotten = store.write(async |t| database::trials::end(t, job).await).await;
+    Ok(forgotten?)
 }

@@ -21,8 +21,6 @@ use protocol::time::Timestamp;
 use crate::accounts::passwords;
 use crate::accounts::rights::{self, Everybody, Standing, administrators_only};
 use crate::accounts::sign_ins::{self, NO_PASSWORD};
-use crate::error::database;
-use crate::files::failure;
 use crate::records::audit::Note;
 use crate::records::happened;
 use crate::shared::Shared;
@@ -61,23 +59,24 @@ impl Users for Ops {
     }
 
     async fn token_actor(&self, token: &str) -> Result<Option<Bearer>> {
-        let reader = self.0.database.read();
+        let reader = self.0.store.database.read();
         let found = database::bearers::by_hash(reader, &tokens::hash(token), now()).await;
-        let Some(bearer) = found.map_err(database)? else { return Ok(None) };
+        let Some(bearer) = found? else { return Ok(None) };
         let read = (bearer.account, bearer.memberships);
-        let standing = rights::standing_of(&self.0, &bearer.user, read).await.map_err(database)?;
-        let good = standing.filter(|standing| rights::tokens_are_good(&self.0, standing));
+        let standing =
+            rights::standing_of(&self.0.store, &self.0.people, &bearer.user, read).await?;
+        let good = standing.filter(|standing| rights::tokens_are_good(&self.0.people, standing));
         Ok(good.map(|standing| Bearer { actor: standing.actor, token: bearer.token.id }))
     }
 
     async fn token_lasts(&self, user: &UserName, token: i64) -> Result<bool> {
-        let reader = self.0.database.read();
+        let reader = self.0.store.database.read();
         let found = database::tokens::get(reader, user, token, now()).await;
-        if found.map_err(database)?.is_none() {
+        if found?.is_none() {
             return Ok(false);
         }
         let standing = self.standing(user).await?;
-        Ok(standing.is_some_and(|standing| rights::tokens_are_good(&self.0, &standing)))
+        Ok(standing.is_some_and(|standing| rights::tokens_are_good(&self.0.people, &standing)))
     }
 
     async fn actor(&self, name: &UserName) -> Result<Option<Actor>> {
@@ -95,19 +94,19 @@ impl Users for Ops {
     }
 
     async fn tokens(&self, actor: &Actor) -> Result<Vec<TokenView>> {
-        tokens::list(&self.0, actor).await
+        tokens::list(&self.0.store, actor).await
     }
 
     async fn revoke_token(&self, actor: &Actor, id: i64) -> Result<()> {
-        tokens::revoke(&self.0, actor, id).await
+        tokens::revoke(&self.0.store, actor, id).await
     }
 
     async fn list(&self, actor: &Actor) -> Result<Vec<UserView>> {
-        let users = database::users::list(self.0.database.read()).await.map_err(database)?;
+        let users = database::users::list(self.0.store.database.read()).await?;
         let visible = users.into_iter().filter(|user| actor.admin || user.name == actor.user);
-        let mut everybody = Everybody::read(&self.0).await.map_err(database)?;
+        let mut everybody = Everybody::read(&self.0.store).await?;
         let mut profiles = self.profiles(actor).await?;
-        let storages = database::storages::list(self.0.database.read()).await.map_err(database)?;
+        let storages = database::storages::list(self.0.store.database.read()).await?;
         let view = |user: UserRecord| {
             let profile = profiles.remove(&user.name).unwrap_or_default();
             self.view((user, profile), &mut everybody, &storages)
@@ -121,7 +120,7 @@ impl Users for Ops {
         let at = now();
         let record = UserRecord {
             name: user.name.clone(),
-            password_hash: self.0.passwords.hash(&actor.user, user.password).await?,
+            password_hash: self.0.people.passwords.hash(&actor.user, user.password).await?,
             admin: user.admin,
             created_at: at,
             password_changed_at: at,
@@ -129,14 +128,14 @@ impl Users for Ops {
         };
         let rank = if user.admin { "administrator" } else { "" };
         let entry = note(AuditAction::UserAdded, &user.name, rank).by(actor);
-        let stored = self.0.write(async |t| {
+        let stored = self.0.store.write(async |t| {
             database::users::insert(t, &record).await?;
             database::audit::insert(t, &entry).await
         });
         match stored.await {
             Ok(()) => Ok(()),
             Err(database::Error::Conflict { .. }) => Err(self.name_taken(&user.name).await?),
-            Err(error) => Err(database(error)),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -153,7 +152,7 @@ impl Users for Ops {
         }
         if own {
             let old = change.old.unwrap_or_default();
-            self.0.passwords.require_old(&user.name, old, user.password_hash).await?;
+            self.0.people.passwords.require_old(&user.name, old, user.password_hash).await?;
         }
         let keep = change.keep.filter(|_| own);
         let new = (&change.user, change.new, change.temporary && !own);
@@ -168,14 +167,14 @@ impl Users for Ops {
         }
         let action = if admin { AuditAction::UserPromoted } else { AuditAction::UserDemoted };
         let entry = note(action, name, "").by(actor);
-        let set = self.0.write(async |t| {
+        let set = self.0.store.write(async |t| {
             let set = database::users::set_admin(t, name, admin).await?;
             if set {
                 database::audit::insert(t, &entry).await?;
             }
             Ok(set)
         });
-        if set.await.map_err(database)? { Ok(()) } else { Err(missing(name)) }
+        if set.await? { Ok(()) } else { Err(missing(name)) }
     }
 
     async fn end_access(&self, actor: &Actor, name: &UserName) -> Result<()> {
@@ -184,19 +183,19 @@ impl Users for Ops {
         }
         self.find(name).await?.ok_or_else(|| missing(name))?;
         let entry = note(AuditAction::AccessEnded, name, "").by(actor);
-        let ended = self.0.write(async |t| {
+        let ended = self.0.store.write(async |t| {
             end_access(t, name, None).await?;
             database::audit::insert(t, &entry).await
         });
-        ended.await.map_err(database)
+        Ok(ended.await?)
     }
 
     async fn profiles(&self, actor: &Actor) -> Result<BTreeMap<UserName, Profile>> {
-        profiles::list(&self.0, actor).await
+        profiles::list(&self.0.store, actor).await
     }
 
     async fn set_profile(&self, actor: &Actor, name: &UserName, profile: Profile) -> Result<()> {
-        profiles::set(&self.0, actor, name, profile).await
+        profiles::set(&self.0.store, actor, name, profile).await
     }
 
     async fn set_virtual_clusters(
@@ -219,7 +218,7 @@ impl Users for Ops {
         self.find(name).await?.ok_or_else(|| missing(name))?;
         self.keep_from_others(name).await?;
         let entry = note(AuditAction::UserRemoved, name, "").by(actor);
-        let removed = self.0.write(async |t| {
+        let removed = self.0.store.write(async |t| {
             let at = now();
             if !database::users::remove(t, name, at).await? {
                 return Ok(None);
@@ -229,21 +228,21 @@ impl Users for Ops {
             database::audit::insert(t, &entry).await?;
             Ok(Some(jobs))
         });
-        let jobs = removed.await.map_err(database)?.ok_or_else(|| missing(name))?;
-        self.0.posted.forget(name);
+        let jobs = removed.await?.ok_or_else(|| missing(name))?;
+        self.0.outbound.posted.forget(name);
         for job in jobs {
-            self.0.tell_job(job.id, &job.key, job.state);
+            self.0.live.tell_job(job.id, &job.key, job.state);
         }
-        self.0.bells.schedule.ring();
-        self.0.bells.jobs.ring();
-        self.0.bells.images.ring();
+        self.0.live.bells.schedule.ring();
+        self.0.live.bells.jobs.ring();
+        self.0.live.bells.images.ring();
         Ok(())
     }
 }
 
 impl Ops {
     async fn find(&self, name: &UserName) -> Result<Option<UserRecord>> {
-        database::users::get(self.0.database.read(), name).await.map_err(database)
+        Ok(database::users::get(self.0.store.database.read(), name).await?)
     }
 
     /// Whose password is one of here, by whatever was typed as a name, and whether this is it.
@@ -258,7 +257,7 @@ impl Ops {
         };
         let local = user.filter(|user| user.password_hash != NO_PASSWORD);
         let hash = local.as_ref().map(|user| user.password_hash.clone());
-        let right = self.0.passwords.verify(password.to_owned(), hash).await?;
+        let right = self.0.people.passwords.verify(password.to_owned(), hash).await?;
         Ok((local, right))
     }
 
@@ -270,21 +269,21 @@ impl Ops {
         keep: Option<&Means>,
     ) -> Result<()> {
         let own = actor.user == *name;
-        let hash = self.0.passwords.hash(&actor.user, new).await?;
+        let hash = self.0.people.passwords.hash(&actor.user, new).await?;
         let action = if own { AuditAction::PasswordChanged } else { AuditAction::PasswordReset };
         let entry = note(action, name, "").by(actor);
-        let set = self.0.write(async |t| {
+        let set = self.0.store.write(async |t| {
             database::users::set_password(t, name, (hash.as_str(), temporary), now()).await?;
             end_access(t, name, keep).await?;
             database::audit::insert(t, &entry).await
         });
-        set.await.map_err(database)
+        Ok(set.await?)
     }
 
     /// Why a name is not given.
     async fn name_taken(&self, name: &UserName) -> Result<Error> {
-        let found = database::user_names::find(self.0.database.read(), name).await;
-        let message = match found.map_err(database)? {
+        let found = database::user_names::find(self.0.store.database.read(), name).await;
+        let message = match found? {
             Some(given) if given.removed_at.is_some() => format!(
                 "{} was a user's who was removed: what he left is still kept under his name, so \
                  nobody else gets it; choose another name",
@@ -303,8 +302,8 @@ impl Ops {
     /// the name is nobody's any more.
     async fn keep_from_others(&self, name: &UserName) -> Result<()> {
         for place in storage::rights::own_places(name) {
-            if self.0.storage.exists(&place).await.map_err(failure)? {
-                self.0.storage.claim(&place, name).await.map_err(failure)?;
+            if self.0.store.storage.exists(&place).await? {
+                self.0.store.storage.claim(&place, name).await?;
             }
         }
         Ok(())
@@ -313,14 +312,14 @@ impl Ops {
     /// What is known of a user; `None`: there is none, or nobody has the account any more.
     async fn standing(&self, name: &UserName) -> Result<Option<Standing>> {
         let Some(user) = self.find(name).await? else { return Ok(None) };
-        rights::standing(&self.0, &user).await.map_err(database)
+        Ok(rights::standing(&self.0.store, &self.0.people, &user).await?)
     }
 
     /// Somebody with a password of here.
     async fn local(&self, user: UserRecord) -> Result<Actor> {
-        let standing = rights::standing(&self.0, &user).await.map_err(database)?;
+        let standing = rights::standing(&self.0.store, &self.0.people, &user).await?;
         let actor = standing.ok_or_else(wrong)?.actor;
-        if self.0.sign_in.local || actor.admin {
+        if self.0.people.sign_in.local || actor.admin {
             return Ok(actor);
         }
         let message = "passwords of this server are for its administrators: sign in by a provider";
@@ -330,9 +329,11 @@ impl Ops {
     /// Somebody whom one of the directories knows. One that is down hides nobody of another.
     async fn by_directory(&self, name: &str, password: &str) -> Result<Actor> {
         let mut silent = false;
-        for directory in &self.0.sign_in.directories {
+        for directory in &self.0.people.sign_in.directories {
             match directory.check(name, password).await {
-                Ok(Some(person)) => return sign_ins::enter(&self.0, &person).await,
+                Ok(Some(person)) => {
+                    return sign_ins::enter(&self.0.store, &self.0.people, &person).await;
+                }
                 Ok(None) => {}
                 Err(error) => {
                     tracing::warn!(%error, "signing in by a directory");
@@ -356,8 +357,8 @@ impl Ops {
         everybody: &mut Everybody,
         storages: &[Storage],
     ) -> UserView {
-        let cluster = self.0.cluster();
-        let standing = everybody.standing(&self.0.sign_in, &user);
+        let cluster = self.0.nodes.cluster();
+        let standing = everybody.standing(&self.0.people.sign_in, &user);
         let usable = cluster.virtual_clusters.iter().filter(|vc| standing.may_use(vc));
         let storages = storages.iter().map(|storage| &storage.settings);
         let storages = storages.filter(|settings| standing.may_have(settings));

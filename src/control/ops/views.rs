@@ -27,6 +27,8 @@ use protocol::wait::{Expected, Waiting};
 
 use crate::known::cluster::{capacity, condition};
 use crate::known::queue::Holding;
+use crate::known::readings::Readings;
+use crate::known::settings::Settings;
 use crate::ops::uses::{self, InUse, Uses, add};
 use crate::shared::Shared;
 use crate::wake::now;
@@ -62,10 +64,16 @@ pub(super) fn summary(
 }
 
 /// How busy a job's GPUs are, for whoever may read what it does.
-pub(super) fn lately(shared: &Shared, actor: &Actor, row: &JobRow, at: Timestamp) -> Lately {
-    let hidden = shared.rules.private_jobs && !actor.admin && actor.user != row.key.user;
+pub(super) fn lately(
+    settings: &Settings,
+    readings: &Readings,
+    actor: &Actor,
+    row: &JobRow,
+    at: Timestamp,
+) -> Lately {
+    let hidden = settings.rules.private_jobs && !actor.admin && actor.user != row.key.user;
     match row.state {
-        State::Running if !hidden => shared.lately.of_jobs.of(&row.id, at),
+        State::Running if !hidden => readings.lately.of_jobs.of(&row.id, at),
         State::Running
         | State::Waiting
         | State::Preparing
@@ -152,7 +160,7 @@ pub(super) fn node(
     let tasks: Vec<NodeTask> = held.iter().map(|holding| holding.task.clone()).collect();
     // What nobody is given is shown as such.
     let usable = capacity.clone().without(&taken);
-    let loads = shared.loads.on(name, now());
+    let loads = shared.readings.loads.on(name, now());
     let report = observed.and_then(|seen| seen.gpus.as_ref());
     let gpus = usable.gpus.iter().map(|gpu| {
         let found =
@@ -163,8 +171,8 @@ pub(super) fn node(
             .map(|does| GpuNow { all_memory_mb: does.all_memory_mb.or(all_memory_mb), ..*does });
         gpu_view(gpu, &tasks, does)
     });
-    let answered = shared.sightings.last_answer(name);
-    let unread = shared.damage().closes(name);
+    let answered = shared.nodes.sightings.last_answer(name);
+    let unread = shared.jobs.active.damage().closes(name);
     let condition = match (condition(node), &unread) {
         (NodeCondition::Ready, Some(_)) => NodeCondition::Draining,
         (seen, _) => seen,
@@ -175,7 +183,7 @@ pub(super) fn node(
         endpoint: if actor.admin { node.settings.endpoint.clone() } else { String::new() },
         simulated: node.settings.is_simulated(),
         tasks_address: observed.and_then(|seen| seen.tasks_address),
-        at_portal: shared.of_nodes.portal.is_exposed_to(&node.settings),
+        at_portal: shared.settings.of_nodes.portal.is_exposed_to(&node.settings),
         condition,
         emptied: node.emptied,
         closed: node.closed.clone().map(|closed| shown(actor, closed)),

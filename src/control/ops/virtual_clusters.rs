@@ -14,7 +14,7 @@ use scheduler::Change;
 use super::uses::Uses;
 use super::{effects, views};
 use crate::accounts::rights::{Usable, administrators_only};
-use crate::error::{database, internal};
+use crate::error::internal;
 use crate::known::members::scheduler_cluster;
 use crate::known::promises;
 use crate::records::audit::{Note, difference};
@@ -29,9 +29,9 @@ pub(crate) struct Ops(pub(crate) Arc<Shared>);
 
 impl Ops {
     async fn changed(&self) -> Result<()> {
-        self.0.cluster.read_virtual_clusters(&self.0.database).await.map_err(database)?;
-        self.0.tell(api::changes::Change::Cluster);
-        self.0.bells.schedule.ring();
+        self.0.nodes.cluster.read_virtual_clusters(&self.0.store.database).await?;
+        self.0.live.tell(api::changes::Change::Cluster);
+        self.0.live.bells.schedule.ring();
         Ok(())
     }
 
@@ -45,7 +45,7 @@ impl Ops {
         let usable = shown.iter().map(|(usable, settings)| usable.then(|| settings.name.clone()));
         let usable: Vec<_> = usable.collect();
         let user = user.clone();
-        let known = self.0.ask(move |queue| {
+        let known = self.0.jobs.ask(move |queue| {
             let now = now();
             let free = usable.into_iter().map(|name| {
                 let name = name?;
@@ -57,7 +57,7 @@ impl Ops {
             (free, queue.holdings(), queue.waiting_jobs())
         });
         let (free, holdings, waiting) = known.await?;
-        let cluster = self.0.cluster();
+        let cluster = self.0.nodes.cluster();
         let seen = tokio::task::spawn_blocking(move || {
             let uses = Uses::of(&cluster, &holdings, waiting);
             let shown = shown.into_iter().map(|(_, settings)| {
@@ -74,15 +74,15 @@ impl Ops {
 #[async_trait]
 impl VirtualClusters for Ops {
     async fn list(&self, actor: &Actor) -> Result<Vec<VirtualClusterView>> {
-        let usable = Usable::by(&self.0, actor).await.map_err(database)?;
-        let all = self.0.cluster().virtual_clusters.clone();
+        let usable = Usable::by(&self.0.store, &self.0.people, actor).await?;
+        let all = self.0.nodes.cluster().virtual_clusters.clone();
         let may_use = |settings: VirtualClusterSettings| (usable.admits(&settings), settings);
         self.seen(&actor.user, all.into_iter().map(may_use).collect()).await
     }
 
     async fn get(&self, actor: &Actor, name: &VirtualClusterName) -> Result<VirtualClusterView> {
-        let usable = Usable::by(&self.0, actor).await.map_err(database)?;
-        let settings = self.0.cluster().virtual_cluster(name).cloned();
+        let usable = Usable::by(&self.0.store, &self.0.people, actor).await?;
+        let settings = self.0.nodes.cluster().virtual_cluster(name).cloned();
         let settings = settings.ok_or_else(|| missing(name))?;
         let shown = vec![(usable.admits(&settings), settings)];
         let seen = self.seen(&actor.user, shown).await?;
@@ -103,20 +103,20 @@ impl VirtualClusters for Ops {
             }
             Ok(checked)
         };
-        self.0.write(save).await.map_err(database)??;
+        self.0.store.write(save).await??;
         tracing::info!(by = %actor.user, virtual_cluster = %settings.name, "virtual cluster saved");
         self.changed().await
     }
 
     async fn save_effect(&self, actor: &Actor, settings: VirtualClusterSettings) -> Result<Effect> {
         administrators_only(actor)?;
-        check(&settings, self.0.cluster().virtual_clusters.clone())?;
+        check(&settings, self.0.nodes.cluster().virtual_clusters.clone())?;
         let promises = self.promises(actor, Some(settings.clone())).await?;
-        let cluster = self.0.cluster();
+        let cluster = self.0.nodes.cluster();
         let share = Box::new(scheduler_cluster(&settings, &cluster.members));
         let change = Change::Share(share);
         let overpromised = promises.into_iter().filter(Promise::is_too_much).collect();
-        Ok(Effect { overpromised, ..effects::of(&self.0, change).await? })
+        Ok(Effect { overpromised, ..effects::of(&self.0.jobs, change).await? })
     }
 
     async fn promises(
@@ -125,7 +125,7 @@ impl VirtualClusters for Ops {
         settings: Option<VirtualClusterSettings>,
     ) -> Result<Vec<Promise>> {
         administrators_only(actor)?;
-        let cluster = self.0.cluster();
+        let cluster = self.0.nodes.cluster();
         let mut clusters = cluster.virtual_clusters.clone();
         if let Some(settings) = settings {
             clusters.retain(|other| other.name != settings.name);
@@ -147,14 +147,14 @@ impl VirtualClusters for Ops {
         }
         let detail = if stopped { "takes no new jobs" } else { "takes new jobs" };
         let note = note(AuditAction::VirtualClusterSaved, name, detail.to_owned()).by(actor);
-        let set = self.0.write(async |t| {
+        let set = self.0.store.write(async |t| {
             let there = database::virtual_clusters::set_stopped(t, name, stopped).await?;
             if there {
                 database::audit::insert(t, &note).await?;
             }
             Ok(there)
         });
-        if !set.await.map_err(database)? {
+        if !set.await? {
             return Err(missing(name));
         }
         tracing::info!(by = %actor.user, virtual_cluster = %name, stopped, "virtual cluster changed");
@@ -167,7 +167,7 @@ impl VirtualClusters for Ops {
         if *name == VirtualClusterName::default() {
             return Err(conflict("jobs that name no virtual cluster need `default`".into()));
         }
-        let cluster = self.0.cluster();
+        let cluster = self.0.nodes.cluster();
         let parts = cluster.virtual_clusters.iter().filter(|c| c.parent.as_ref() == Some(name));
         let parts: Vec<_> = parts.map(|part| part.name.as_str()).collect();
         if !parts.is_empty() {
@@ -176,7 +176,7 @@ impl VirtualClusters for Ops {
                 "{parts} are parts of {name}: remove or change them first"
             )));
         }
-        let active = database::jobs::active(self.0.database.read()).await.map_err(database)?;
+        let active = database::jobs::active(self.0.store.database.read()).await?;
         let jobs = active.iter().filter(|job| job.virtual_cluster == *name).count();
         if jobs > 0 {
             return Err(conflict(format!("{jobs} active jobs use {name}: stop them first")));
@@ -189,7 +189,7 @@ impl VirtualClusters for Ops {
             }
             Ok(there)
         };
-        if !self.0.write(remove).await.map_err(database)? {
+        if !self.0.store.write(remove).await? {
             return Err(missing(name));
         }
         tracing::info!(by = %actor.user, virtual_cluster = %name, "virtual cluster removed");

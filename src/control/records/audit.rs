@@ -11,7 +11,7 @@ use serde_json::Value;
 use protocol::ids::UserName;
 
 use crate::lock::lock;
-use crate::shared::Shared;
+use crate::records::store::Store;
 use crate::wake::now;
 
 /// What is to be written.
@@ -33,19 +33,15 @@ impl Note {
 }
 
 /// Writes it.
-pub(crate) async fn write(
-    shared: &Shared,
-    actor: &Actor,
-    note: Note,
-) -> Result<(), database::Error> {
+pub(crate) async fn write(store: &Store, actor: &Actor, note: Note) -> Result<(), database::Error> {
     let entry = note.by(actor);
-    shared.write(async |t| audit::insert(t, &entry).await).await
+    store.write(async |t| audit::insert(t, &entry).await).await
 }
 
 /// Writes that an administrator reached what is somebody else's: once a minute for each object,
 /// since pages ask again and again.
 pub(crate) async fn looked(
-    shared: &Shared,
+    store: &Store,
     actor: &Actor,
     owner: &UserName,
     (action, object, detail): (AuditAction, String, String),
@@ -54,10 +50,10 @@ pub(crate) async fn looked(
         return Ok(());
     }
     let what = format!("{} {object}", actor.user);
-    if !lock(&shared.bursts).is_first(action, &what, Instant::now()) {
+    if !lock(&store.bursts).is_first(action, &what, Instant::now()) {
         return Ok(());
     }
-    write(shared, actor, Note { action, object, detail, address: None }).await
+    write(store, actor, Note { action, object, detail, address: None }).await
 }
 
 /// What of some settings became different: their names, or that all of them are new.

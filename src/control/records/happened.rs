@@ -7,7 +7,8 @@ use protocol::ids::{JobId, UserName};
 use protocol::spec::Grace;
 use protocol::time::Timestamp;
 
-use crate::shared::Shared;
+use crate::known::jobs::KnownJobs;
+use crate::known::live::Live;
 
 /// Something that happened to a job. `kind` is a stable word, `message` English.
 pub(crate) fn to_job(
@@ -41,13 +42,13 @@ pub(crate) fn by_person(event: NewEvent, actor: &UserName) -> NewEvent {
 }
 
 /// Who looks at the jobs sees that something happened to them.
-pub(crate) async fn show(shared: &Shared, jobs: BTreeSet<JobId>) {
-    let asked = shared.scheduler.ask(move |queue| {
+pub(crate) async fn show(live: &Live, known_jobs: &KnownJobs, jobs: BTreeSet<JobId>) {
+    let asked = known_jobs.scheduler.ask(move |queue| {
         let rows = jobs.iter().filter_map(|id| queue.job(*id)).map(|job| job.row.clone());
         rows.collect::<Vec<_>>()
     });
     match asked.await {
-        Ok(rows) => rows.iter().for_each(|row| shared.tell_job(row.id, &row.key, row.state)),
+        Ok(rows) => rows.iter().for_each(|row| live.tell_job(row.id, &row.key, row.state)),
         Err(error) => tracing::debug!(%error, "nobody knows the jobs at the moment"),
     }
 }

@@ -12,18 +12,24 @@ use protocol::health::{Ailment, Grade, Health};
 use protocol::ids::{NodeName, UserName};
 use protocol::time::Timestamp;
 
+use crate::known::jobs::KnownJobs;
+use crate::known::live::Live;
+use crate::known::nodes::KnownNodes;
 use crate::records::audit::Note;
 use crate::records::happened;
-use crate::shared::Shared;
+use crate::records::store::Store;
 use crate::wake::now;
 
 /// Changes how well a node is known to be. Where that changes nothing, nothing is stored.
 pub(crate) async fn change(
-    shared: &Shared,
+    store: &Store,
+    live: &Live,
+    jobs: &KnownJobs,
+    nodes: &KnownNodes,
     name: &NodeName,
     change: impl Fn(&Health) -> Health,
 ) -> Result<(), database::Error> {
-    let known = shared.cluster().node(name).map(|node| node.health.clone());
+    let known = nodes.cluster().node(name).map(|node| node.health.clone());
     if known.is_none_or(|known| change(&known) == known) {
         return Ok(());
     }
@@ -40,19 +46,19 @@ pub(crate) async fn change(
         }
         Ok(Some((before, after)))
     };
-    let Some((before, after)) = shared.write(write).await? else { return Ok(()) };
+    let Some((before, after)) = store.write(write).await? else { return Ok(()) };
     let new = after.ailments.iter().filter(|new| !holds(&before, new));
     let new: Vec<Ailment> = new.cloned().collect();
     for ailment in &new {
         tracing::warn!(node = %name, %ailment, grade = ?ailment.grade, "something is wrong with it");
     }
     if new.iter().any(|ailment| ailment.grade == Grade::Failed) {
-        shared.checks.doubt(name);
+        nodes.checks.doubt(name);
     }
-    tell_jobs(shared, name, &new).await;
-    shared.cluster.read_node(&shared.database, name).await?;
-    shared.tell(Change::Node { name: name.clone() });
-    shared.bells.schedule.ring();
+    tell_jobs(store, live, jobs, name, &new).await;
+    nodes.cluster.read_node(&store.database, name).await?;
+    live.tell(Change::Node { name: name.clone() });
+    live.bells.schedule.ring();
     Ok(())
 }
 
@@ -78,29 +84,31 @@ fn entry(name: &NodeName, before: &Health, after: &Health) -> Option<NewEntry> {
 }
 
 /// Tells the jobs that hold GPUs which have failed.
-async fn tell_jobs(shared: &Shared, name: &NodeName, new: &[Ailment]) {
+async fn tell_jobs(store: &Store, live: &Live, jobs: &KnownJobs, name: &NodeName, new: &[Ailment]) {
     let failed = |ailment: &&Ailment| ailment.grade == Grade::Failed && ailment.gpu.is_some();
     let failed: Vec<&Ailment> = new.iter().filter(failed).collect();
     if failed.is_empty() {
         return;
     }
-    if let Err(error) = tell(shared, name, &failed).await {
+    if let Err(error) = tell(store, live, jobs, name, &failed).await {
         tracing::error!(%error, node = %name, "jobs cannot be told of GPUs that have failed");
     }
 }
 
 async fn tell(
-    shared: &Shared,
+    store: &Store,
+    live: &Live,
+    jobs: &KnownJobs,
     name: &NodeName,
     failed: &[&Ailment],
 ) -> Result<(), database::Error> {
-    let tasks = database::tasks::of_node(shared.database.read(), name).await?;
+    let tasks = database::tasks::of_node(store.database.read(), name).await?;
     let events = told(name, failed, &tasks, now());
     if events.is_empty() {
         return Ok(());
     }
-    shared.write(async |t| database::events::insert_many(t, &events).await).await?;
-    happened::show(shared, events.iter().filter_map(|event| event.job).collect()).await;
+    store.write(async |t| database::events::insert_many(t, &events).await).await?;
+    happened::show(live, jobs, events.iter().filter_map(|event| event.job).collect()).await;
     Ok(())
 }
 

@@ -7,23 +7,25 @@ use protocol::notifications::{self, Notice, Occasion};
 use protocol::time::Timestamp;
 use serde_json::{Map, Value};
 
-use crate::shared::Shared;
+use crate::known::outbound::Outbound;
+use crate::records::store::Store;
+use crate::secrets::sealing::Seal;
 
 /// What is to be told of a job, by what its owner wants and by what its `extras` say, if they are known.
 /// `detail` is English.
 pub(crate) fn of_job(
-    shared: &Shared,
+    outbound: &Outbound,
     (key, extras): (&JobKey, Option<&Map<String, Value>>),
     (occasion, detail): (Occasion, String),
     at: Timestamp,
 ) -> Vec<NewEntry> {
-    let wishes = shared.posted.wishes(&key.user);
+    let wishes = outbound.posted.wishes(&key.user);
     let wished = wishes.occasions.contains(&occasion);
     let by_job = extras.is_some_and(|extras| notifications::of_job(extras).contains(&occasion));
-    let mail = shared.notifying.post.has_mail() && (by_job || (wished && wishes.mail));
+    let mail = outbound.notifying.post.has_mail() && (by_job || (wished && wishes.mail));
     let webhook = wished && wishes.webhook.is_some();
     let ways = [(Way::Mail, mail), (Way::Webhook, webhook)];
-    let gathered = i64::try_from(shared.notifying.gathered_for.as_millis()).unwrap_or(i64::MAX);
+    let gathered = i64::try_from(outbound.notifying.gathered_for.as_millis()).unwrap_or(i64::MAX);
     let entry = |way| NewEntry {
         user: key.user.clone(),
         way,
@@ -36,10 +38,10 @@ pub(crate) fn of_job(
 
 /// Where mail reaches a user: as his company says, or else as he does.
 pub(crate) async fn address(
-    shared: &Shared,
+    store: &Store,
     user: &UserName,
 ) -> Result<Option<String>, database::Error> {
-    let reader = shared.database.read();
+    let reader = store.database.read();
     let account = database::provider_accounts::get(reader, user).await?;
     if let Some(mail) = account.and_then(|account| account.mail) {
         return Ok(Some(mail));
@@ -48,6 +50,6 @@ pub(crate) async fn address(
 }
 
 /// What calls of a user's webhook are signed with: another one for another address.
-pub(crate) fn signing_key(shared: &Shared, user: &UserName, webhook: &str) -> String {
-    hex::encode(shared.seal.derive(&format!("webhook of {user}: {webhook}")))
+pub(crate) fn signing_key(seal: &Seal, user: &UserName, webhook: &str) -> String {
+    hex::encode(seal.derive(&format!("webhook of {user}: {webhook}")))
 }

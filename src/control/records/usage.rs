@@ -15,7 +15,9 @@ use protocol::time::Timestamp;
 
 use crate::known::cluster::capacity;
 use crate::known::metrics::{Axis, History};
-use crate::shared::Shared;
+use crate::known::nodes::KnownNodes;
+use crate::known::readings::Readings;
+use crate::records::store::Store;
 
 /// Milliseconds of a day.
 const DAY: i64 = 86_400_000;
@@ -32,11 +34,16 @@ type Loads = HashMap<(TaskKey, u32), u64>;
 pub(crate) struct Used(Vec<(JobId, Uses)>);
 
 /// Reads it. What has ended changes no more.
-pub(crate) async fn of(shared: &Shared, jobs: &[JobRow]) -> Result<Used, database::Error> {
+pub(crate) async fn of(
+    store: &Store,
+    nodes: &KnownNodes,
+    readings: &Readings,
+    jobs: &[JobRow],
+) -> Result<Used, database::Error> {
     let ids: Vec<JobId> = jobs.iter().map(|job| job.id).collect();
-    let tasks = database::tasks::of_jobs(shared.database.read(), &ids).await?;
-    let attempts = database::attempts::readable_of_jobs(shared.database.read(), &ids).await?;
-    let (gpus, loads) = (gpus_of(shared, &tasks), loads(shared, &tasks).await);
+    let tasks = database::tasks::of_jobs(store.database.read(), &ids).await?;
+    let attempts = database::attempts::readable_of_jobs(store.database.read(), &ids).await?;
+    let (gpus, loads) = (gpus_of(nodes, &tasks), loads(store, readings, &tasks).await);
     let type_of = |node: &NodeName, index: u32| {
         let gpu = gpus.get(node)?.iter().find(|gpu| gpu.index == index)?;
         Some(gpu.gpu_type.clone())
@@ -58,8 +65,8 @@ pub(crate) async fn of(shared: &Shared, jobs: &[JobRow]) -> Result<Used, databas
 }
 
 /// The GPUs of the nodes on which these tasks ran, of those that are still known.
-fn gpus_of(shared: &Shared, tasks: &[Task]) -> HashMap<NodeName, Vec<Gpu>> {
-    let cluster = shared.cluster();
+fn gpus_of(nodes: &KnownNodes, tasks: &[Task]) -> HashMap<NodeName, Vec<Gpu>> {
+    let cluster = nodes.cluster();
     let mut gpus: HashMap<NodeName, Vec<Gpu>> = HashMap::new();
     for name in tasks.iter().map(|task| &task.placement.node) {
         let there = || cluster.node(name).map(|node| capacity(node).gpus).unwrap_or_default();
@@ -69,13 +76,13 @@ fn gpus_of(shared: &Shared, tasks: &[Task]) -> HashMap<NodeName, Vec<Gpu>> {
 }
 
 /// How busy the GPUs of these tasks were. What cannot be read now was not measured.
-async fn loads(shared: &Shared, tasks: &[Task]) -> Loads {
+async fn loads(store: &Store, readings: &Readings, tasks: &[Task]) -> Loads {
     let mut loads = Loads::new();
     for task in tasks.iter().filter(|task| !task.placement.gpus.is_empty()) {
         let (Some(from), Some(until)) = (task.started_at, task.completed_at) else { continue };
         // What is kept meanwhile is in both, never in neither.
-        let part = shared.measured.part(&task.key);
-        let kept = shared.storage.kept_metrics(&task.key).await.unwrap_or_else(|error| {
+        let part = readings.measured.part(&task.key);
+        let kept = store.storage.kept_metrics(&task.key).await.unwrap_or_else(|error| {
             tracing::debug!(%error, "how busy a job's GPUs were cannot be read");
             None
         });

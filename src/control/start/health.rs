@@ -75,7 +75,7 @@ impl Control {
 
     /// How the lead is, where there may be other servers.
     fn lead(&self) -> Option<Part> {
-        let mandate = self.shared.database.mandate();
+        let mandate = self.shared.store.database.mandate();
         mandate.leader()?;
         let problem = (!mandate.acts()).then(|| {
             "nothing is started or stopped until this server is sure that it leads".to_owned()
@@ -86,21 +86,21 @@ impl Control {
     /// What alarms may go by. It takes some seconds at most, whatever hangs.
     pub async fn figures(&self) -> Figures {
         let shared = &self.shared;
-        let size = tokio::time::timeout(PATIENCE, shared.database.size());
-        let oldest = shared.scheduler.ask(|queue| queue.oldest_waiting());
+        let size = tokio::time::timeout(PATIENCE, shared.store.database.size());
+        let oldest = shared.jobs.scheduler.ask(|queue| queue.oldest_waiting());
         let oldest = tokio::time::timeout(PATIENCE, oldest);
         let (size, oldest) = tokio::join!(size, oldest);
         let waited = |since| u64::try_from(now().since(since)).unwrap_or(0);
         let oldest = oldest.ok().and_then(Result::ok);
         Figures {
             loops: self.loops.states().filter_map(|state| pass(&state)).collect(),
-            engine_calls: shared.engine_calls.times(),
-            engine_failures: shared.engine_calls.failures(),
+            engine_calls: shared.counts.engine_calls.times(),
+            engine_failures: shared.counts.engine_calls.failures(),
             database_bytes: size.ok().and_then(Result::ok),
             oldest_waiting: oldest
                 .map(|since| Duration::from_millis(since.map(waited).unwrap_or_default())),
-            leads: shared.database.mandate().acts(),
-            term: shared.database.mandate().leader().map(|leader| leader.term),
+            leads: shared.store.database.mandate().acts(),
+            term: shared.store.database.mandate().leader().map(|leader| leader.term),
         }
     }
 
@@ -113,19 +113,19 @@ impl Control {
     /// How often what is this server's own has kept jobs from going on.
     #[must_use]
     pub fn own_failures(&self) -> OwnFailureCounts {
-        self.shared.own_failures.counts()
+        self.shared.counts.own_failures.counts()
     }
 
     /// How much people were sent.
     #[must_use]
     pub fn posted(&self) -> PostCounts {
-        self.shared.posted.counts()
+        self.shared.outbound.posted.counts()
     }
 
     /// How much was forgotten, since it was older than it is kept for.
     #[must_use]
     pub fn swept(&self) -> SweptCounts {
-        self.shared.swept.counts()
+        self.shared.counts.swept.counts()
     }
 }
 

@@ -19,6 +19,8 @@ use tokio::time::timeout;
 use crate::container::entry::host_check::HostCheck;
 use crate::container::entry::{self, Failure};
 use crate::known::cluster::Observation;
+use crate::known::identity::Identity;
+use crate::known::nodes::KnownNodes;
 use crate::shared::Shared;
 
 /// What programs in it take the terminal for.
@@ -101,10 +103,14 @@ pub(super) async fn open(
     match entered {
         // Whoever answers there is not asked for another way in.
         Ok(_) | Err(Failure::Impostor | Failure::Denied) => entered,
-        Err(ssh) => by_engine(shared, task, size).await.map_err(|failure| match failure {
-            Failure::Unreachable => ssh,
-            other => other,
-        }),
+        Err(ssh) => {
+            by_engine(&shared.identity, &shared.nodes, task, size).await.map_err(|failure| {
+                match failure {
+                    Failure::Unreachable => ssh,
+                    other => other,
+                }
+            })
+        }
     }
 }
 
@@ -161,12 +167,17 @@ fn said_by_ssh(heard: ChannelReadHalf) -> BoxStream<'static, Said> {
     .boxed()
 }
 
-async fn by_engine(shared: &Shared, task: &Task, size: TerminalSize) -> Result<Shell, Failure> {
-    let engine = match shared.observations().get(&task.placement.node) {
+async fn by_engine(
+    identity: &Identity,
+    nodes: &KnownNodes,
+    task: &Task,
+    size: TerminalSize,
+) -> Result<Shell, Failure> {
+    let engine = match nodes.observations().get(&task.placement.node) {
         Some(Observation::Answers { engine, .. }) => Arc::clone(engine),
         Some(Observation::Silent) | None => return Err(Failure::Unreachable),
     };
-    let name = task.key.container_name(&shared.installation);
+    let name = task.key.container_name(&identity.installation);
     let command = ["/bin/sh", "-c", ANY_SHELL].map(str::to_owned).to_vec();
     let Exec { input, output, id } = engine.exec(&name, command, true).await?;
     let _ = engine.resize_exec(&id, size.columns, size.rows).await;

@@ -68,7 +68,7 @@ const WITHIN_CONTROL: [(&str, &[&str]); 13] = [
     ("files", &["accounts", "records", "secrets"]),
     ("accounts", &["records", "secrets"]),
     ("logs", &["known"]),
-    ("records", &["known"]),
+    ("records", &["secrets", "known"]),
     ("secrets", &[]),
     ("known", &[]),
     ("wake", &[]),
@@ -77,14 +77,16 @@ const WITHIN_CONTROL: [(&str, &[&str]); 13] = [
 ];
 
 /// What stands beside the rooms within `control` and may name all of them: what puts them together, and
-/// the one struct that holds something of each.
+/// the one struct that holds a handle of each.
 const BESIDE: [&str; 3] = ["lib", "start", "shared"];
 
 /// What all rooms within `control` may name: how things fail, clock and bells, locks, and that struct.
 const GROUND: [&str; 4] = ["error", "wake", "lock", "shared"];
 
-/// Of what that struct is made for the most part: these must not name it.
-const BENEATH_SHARED: [&str; 5] = ["known", "secrets", "wake", "lock", "error"];
+/// Of what that struct is made for the most part, and who is given only what he needs of it: these must
+/// not name it.
+const BENEATH_SHARED: [&str; 8] =
+    ["files", "accounts", "records", "known", "secrets", "wake", "lock", "error"];
 
 /// The rooms without input and output, without clock and chance.
 const PURE: [&str; 4] = ["protocol", "scheduler", "lifecycle", "api"];

@@ -8,6 +8,8 @@ use protocol::ids::NodeName;
 use protocol::image::{ImageState, SavedImage};
 
 use crate::known::cluster::Observation;
+use crate::known::nodes::KnownNodes;
+use crate::records::store::Store;
 use crate::shared::Shared;
 
 /// How far a copy is, is said so often.
@@ -35,12 +37,12 @@ pub(crate) async fn copy(
     let name = image.to_string();
     let (node, engine) = to;
     say(format!("copying {name}: waiting for other copies"));
-    let on_node = shared.images.on(node);
+    let on_node = shared.containers.images.on(node);
     let _alone = on_node.copying.lock().await;
     if engine.has_image(&name).await? {
         return Ok(());
     }
-    let (from, source) = source(shared, &name, node).await?;
+    let (from, source) = source(&shared.store, &shared.nodes, &name, node).await?;
     let whole = source.image_size(&name).await? / 1_000_000;
     let moved = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&moved);
@@ -64,18 +66,19 @@ pub(crate) async fn copy(
 
 /// A node that has the image: the one on which it was made, or any other.
 async fn source(
-    shared: &Shared,
+    store: &Store,
+    known_nodes: &KnownNodes,
     name: &str,
     but: &NodeName,
 ) -> Result<(NodeName, Arc<dyn Engine>), CopyError> {
-    let found = database::images::find(shared.database.read(), name).await?;
+    let found = database::images::find(store.database.read(), name).await?;
     let Some(found) = found.filter(|found| found.state == ImageState::Saved) else {
         let gone = format!(
             "the saved image {name} is there no more: choose another image, or save it again"
         );
         return Err(EngineError::Refused(gone).into());
     };
-    let mut nodes = answering(shared);
+    let mut nodes = answering(known_nodes);
     nodes.retain(|(node, _)| node != but);
     nodes.sort_by_key(|(node, _)| (*node != found.node, node.clone()));
     for (node, engine) in nodes {
@@ -83,14 +86,14 @@ async fn source(
             return Ok((node, engine));
         }
     }
-    let silent = matches!(shared.observations().get(&found.node), Some(Observation::Silent));
+    let silent = matches!(known_nodes.observations().get(&found.node), Some(Observation::Silent));
     let why = if silent { "is out of contact" } else { "has it no more" };
     Err(EngineError::Failed(format!("{} {why}, where {name} was made", found.node)).into())
 }
 
 /// The nodes whose engines answer.
-pub(crate) fn answering(shared: &Shared) -> Vec<(NodeName, Arc<dyn Engine>)> {
-    let observations = shared.observations();
+pub(crate) fn answering(nodes: &KnownNodes) -> Vec<(NodeName, Arc<dyn Engine>)> {
+    let observations = nodes.observations();
     let engines = observations.iter().filter_map(|(node, observation)| match observation {
         Observation::Answers { engine, .. } => Some((node.clone(), Arc::clone(engine))),
         Observation::Silent => None,

@@ -17,12 +17,16 @@ use storage::StoragePath;
 
 use super::error::LaunchError;
 use super::once::Once;
-use crate::container::code::{self, LookError};
+use crate::accounts::people::People;
+use crate::container::code;
 use crate::container::folders::{self, Wanted};
+use crate::container::held::Held;
 use crate::container::storages::{self, Mounted};
 use crate::container::{guest, public_keys, registry, secrets};
 use crate::known::active::Active;
 use crate::lock::lock;
+use crate::records::store::Store;
+use crate::secrets::sealing::Seal;
 use crate::shared::Shared;
 
 /// Tasks of a job for which a launch takes one more unit of room: what its environment takes on the
@@ -71,7 +75,7 @@ pub(super) struct Read {
 /// The public keys of the job's owner at some moment.
 #[derive(Debug, Clone)]
 pub(super) struct Admitted {
-    /// See [`Shared::key_changes`].
+    /// See [`Held::key_changes`](crate::container::held::Held::key_changes).
     pub(super) moment: u64,
     pub(super) lines: Arc<Vec<String>>,
 }
@@ -147,78 +151,110 @@ impl Attempt {
         self.places.get(at.ok()?)
     }
 
-    pub(super) fn facts<'a>(&'a self, shared: &'a Shared) -> JobFacts<'a> {
+    pub(super) fn facts<'a>(&'a self, store: &'a Store) -> JobFacts<'a> {
         JobFacts {
             key: &self.key,
             spec: &self.spec,
             job_id: self.job,
             attempt: self.number,
-            file_system_uri: shared.storage.uri(),
+            file_system_uri: store.storage.uri(),
         }
     }
 
     /// What never changes.
-    pub(super) async fn read(&self, shared: &Shared) -> Result<Arc<Read>, LaunchError> {
-        self.read.get(|_, _| true, self.read_now(shared)).await
+    pub(super) async fn read(&self, seal: &Seal, store: &Store) -> Result<Arc<Read>, LaunchError> {
+        self.read.get(|_, _| true, self.read_now(seal, store)).await
     }
 
-    async fn read_now(&self, shared: &Shared) -> Result<Arc<Read>, LaunchError> {
-        let secrets = secrets::of_job(shared, &self.spec, (self.job, &self.key)).await?;
+    async fn read_now(&self, seal: &Seal, store: &Store) -> Result<Arc<Read>, LaunchError> {
+        let secrets = secrets::of_job(seal, store, &self.spec, (self.job, &self.key)).await?;
         let secrets = secrets.ok_or(LaunchError::Sealed)?;
         let command = |role: &TaskRole| protocol::secrets::fill(&role.command, &secrets);
         let commands = self.spec.roles.iter().map(|role| command(role).into()).collect();
-        let env = environment::of_job(&self.facts(shared), &self.places).into();
+        let env = environment::of_job(&self.facts(store), &self.places).into();
         let peers = guest::peers(&self.spec, &self.places);
         Ok(Arc::new(Read { secrets, env, commands, peers }))
     }
 
     /// The owner's public keys, read anew when any have changed.
-    pub(super) async fn admitted(&self, shared: &Shared) -> Result<Admitted, LaunchError> {
-        let last = shared.key_changes.last();
-        self.admitted.get(|known, _| known.moment >= last, self.admitted_now(shared)).await
+    pub(super) async fn admitted(
+        &self,
+        store: &Store,
+        containers: &Held,
+    ) -> Result<Admitted, LaunchError> {
+        let last = containers.key_changes.last();
+        self.admitted
+            .get(|known, _| known.moment >= last, self.admitted_now(store, containers))
+            .await
     }
 
-    async fn admitted_now(&self, shared: &Shared) -> Result<Admitted, LaunchError> {
+    async fn admitted_now(
+        &self,
+        store: &Store,
+        containers: &Held,
+    ) -> Result<Admitted, LaunchError> {
         // Noted before they are read: what changes meanwhile then shows as a change.
-        let moment = shared.key_changes.last();
-        let lines = Arc::new(public_keys::lines(shared, &self.key.user).await?);
+        let moment = containers.key_changes.last();
+        let lines = Arc::new(public_keys::lines(store, &self.key.user).await?);
         Ok(Admitted { moment, lines })
     }
 
     /// What its tasks see of the storage, on nodes that have it.
-    pub(super) async fn folders(&self, shared: &Shared) -> Result<Arc<Vec<Wanted>>, LaunchError> {
-        self.folders.get(is_recent, self.folders_now(shared)).await
+    pub(super) async fn folders(
+        &self,
+        store: &Store,
+        people: &People,
+    ) -> Result<Arc<Vec<Wanted>>, LaunchError> {
+        self.folders.get(is_recent, self.folders_now(store, people)).await
     }
 
-    async fn folders_now(&self, shared: &Shared) -> Result<Arc<Vec<Wanted>>, LaunchError> {
-        let wanted = folders::wanted(shared, &self.facts(shared)).await;
-        Ok(Arc::new(wanted.map_err(LookError::from)?))
+    async fn folders_now(
+        &self,
+        store: &Store,
+        people: &People,
+    ) -> Result<Arc<Vec<Wanted>>, LaunchError> {
+        let wanted = folders::wanted(store, people, &self.facts(store)).await;
+        Ok(Arc::new(wanted?))
     }
 
     /// The storages that its tasks have, if its owner may still have them.
-    pub(super) async fn storages(&self, shared: &Shared) -> Result<Arc<Vec<Mounted>>, LaunchError> {
-        self.storages.get(is_recent, self.storages_now(shared)).await
+    pub(super) async fn storages(
+        &self,
+        store: &Store,
+        people: &People,
+    ) -> Result<Arc<Vec<Mounted>>, LaunchError> {
+        self.storages.get(is_recent, self.storages_now(store, people)).await
     }
 
-    async fn storages_now(&self, shared: &Shared) -> Result<Arc<Vec<Mounted>>, LaunchError> {
-        let mounted = storages::of_owner(shared, &self.key.user, &self.spec).await;
-        Ok(Arc::new(mounted.map_err(LookError::from)?))
+    async fn storages_now(
+        &self,
+        store: &Store,
+        people: &People,
+    ) -> Result<Arc<Vec<Mounted>>, LaunchError> {
+        let mounted = storages::of_owner(store, people, &self.key.user, &self.spec).await;
+        Ok(Arc::new(mounted?))
     }
 
     /// The folder of its code, as the job file has it and as its owner may read it.
     pub(super) async fn code(
         &self,
-        shared: &Shared,
+        store: &Store,
+        people: &People,
     ) -> Result<Option<(String, StoragePath)>, LaunchError> {
         let Some(told) = &self.spec.code_dir else { return Ok(None) };
-        let told = environment::substitute(told, &self.facts(shared));
-        let path = self.code.get(is_recent, self.code_now(shared, &told)).await?;
+        let told = environment::substitute(told, &self.facts(store));
+        let path = self.code.get(is_recent, self.code_now(store, people, &told)).await?;
         Ok(Some((told, path)))
     }
 
-    async fn code_now(&self, shared: &Shared, told: &str) -> Result<StoragePath, LaunchError> {
-        let path = code::readable_whole(shared, &self.key.user, told).await;
-        Ok(path.map_err(LookError::from)?)
+    async fn code_now(
+        &self,
+        store: &Store,
+        people: &People,
+        told: &str,
+    ) -> Result<StoragePath, LaunchError> {
+        let path = code::readable_whole(store, people, &self.key.user, told).await;
+        Ok(path?)
     }
 
     /// Credentials of a role's registry: its own, else those of `authFile`.
@@ -228,21 +264,25 @@ impl Attempt {
         role: &TaskRole,
     ) -> Result<Option<RegistryAuth>, LaunchError> {
         if let Some(auth) = role.registry.clone() {
-            let read = self.read(shared).await?;
+            let read = self.read(&shared.seal, &shared.store).await?;
             let password = protocol::secrets::fill(&auth.password, &read.secrets);
             return Ok(Some(RegistryAuth { password, ..auth }));
         }
         let Some(file) = &self.spec.auth_file else { return Ok(None) };
-        self.auth_file.get(is_recent, self.auth_file_now(shared, file)).await.map(Some)
+        self.auth_file
+            .get(is_recent, self.auth_file_now(&shared.store, &shared.people, file))
+            .await
+            .map(Some)
     }
 
     async fn auth_file_now(
         &self,
-        shared: &Shared,
+        store: &Store,
+        people: &People,
         file: &str,
     ) -> Result<RegistryAuth, LaunchError> {
-        let file = environment::substitute(file, &self.facts(shared));
-        Ok(registry::auth(shared, &self.key.user, &file).await?)
+        let file = environment::substitute(file, &self.facts(store));
+        Ok(registry::auth(store, people, &self.key.user, &file).await?)
     }
 
     /// Whether its owner has been found to have the right to the private image of this id.

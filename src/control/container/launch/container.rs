@@ -24,9 +24,9 @@ pub(super) async fn spec(
     admitted: &Admitted,
     provided: Provided,
 ) -> Result<ContainerSpec, LaunchError> {
-    let read = launch.attempt.read(&launch.shared).await?;
+    let read = launch.attempt.read(&launch.shared.seal, &launch.shared.store).await?;
     let (role, place) = (launch.role()?, launch.place()?);
-    let cluster = launch.shared.cluster();
+    let cluster = launch.shared.nodes.cluster();
     let node = cluster.node(&place.node);
     let none = || LaunchError::Records(format!("there is no node {}", place.node));
     let node = node.ok_or_else(none)?;
@@ -36,15 +36,15 @@ pub(super) async fn spec(
         gpu_runtime: node.settings.gpu_runtime,
         ..plain(launch, &read, (role, place, network), (admitted, provided))
     };
-    let mount = folders::mount(&launch.shared, node);
+    let mount = folders::mount(&launch.shared.settings, node);
     if let Some(mount) = mount {
-        let wanted = launch.attempt.folders(&launch.shared).await?;
+        let wanted = launch.attempt.folders(&launch.shared.store, &launch.shared.people).await?;
         let shown = folders::shown(mount, &wanted);
         spec.folders = shown.folders;
         spec.env.extend(shown.variables);
     }
-    let mounted = launch.attempt.storages(&launch.shared).await?;
-    let given = storages::given(&launch.shared, mount, &mounted)?;
+    let mounted = launch.attempt.storages(&launch.shared.store, &launch.shared.people).await?;
+    let given = storages::given(&launch.shared.seal, mount, &mounted)?;
     spec.folders.extend(given.folders);
     spec.shares = given.shares;
     spec.env.extend(given.variables);
@@ -61,12 +61,12 @@ fn plain(
     let (attempt, task, shared) = (&launch.attempt, launch.task, &launch.shared);
     let command = read.commands.get(task.role as usize).map(Arc::clone).unwrap_or_default();
     let name = format!("{}-{}", role.name, task.index);
-    let facts = attempt.facts(shared);
+    let facts = attempt.facts(&shared.store);
     let Provided { guest, code } = provided;
     let own_network = network != Network::Host;
     let tell = |volume| told(launch, read, (role, place, own_network), (admitted, volume));
     ContainerSpec {
-        cluster: shared.installation.clone(),
+        cluster: shared.identity.installation.clone(),
         key: task,
         epoch: launch.epoch,
         labels: labels::of(&attempt.key, name, (&role.resources, place)),
@@ -96,13 +96,13 @@ fn network(
     place: &TaskPlacement,
 ) -> Result<Network, LaunchError> {
     let shared = &launch.shared;
-    match shared.of_nodes.portal.network(&node.settings) {
+    match shared.settings.of_nodes.portal.network(&node.settings) {
         NodeNetwork::Host => Ok(Network::Host),
         NodeNetwork::Bridge => {
             let there = node.observed.as_ref().and_then(|observed| observed.tasks_address);
             let there = there.filter(|address| address.to_string() == place.address);
             Ok(Network::Bridge {
-                name: endpoint::network(&shared.installation),
+                name: endpoint::network(&shared.identity.installation),
                 address: there.ok_or(LaunchError::Moved)?,
                 ports: place.ports.values().flatten().copied().collect(),
             })
@@ -121,7 +121,7 @@ fn told(
     let command = read.commands.get(launch.task.role as usize)?.to_string();
     let of_job = public_keys::of_job(&attempt.spec, &role.name, &read.secrets);
     let admitted = [admitted.lines.as_slice(), &of_job].concat();
-    let (seal, installation) = (&launch.shared.seal, launch.shared.installation.as_str());
+    let (seal, installation) = (&launch.shared.seal, launch.shared.identity.installation.as_str());
     let run = (&launch.task, launch.epoch);
     let lease = attempt.lease.map(|seconds| lease::told((seal, installation), run, seconds));
     let place = (place, read.peers.as_slice(), own_network);

@@ -173,6 +173,13 @@ impl From<LookError> for LaunchError {
     }
 }
 
+/// What an operation answers when it looks at the storage.
+impl From<api::Error> for LaunchError {
+    fn from(error: api::Error) -> Self {
+        LookError::from(error).into()
+    }
+}
+
 impl From<NotGiven> for LaunchError {
     fn from(error: NotGiven) -> Self {
         match error {

@@ -49,7 +49,7 @@ pub(super) async fn check(
 ) -> Result<(), LaunchError> {
     let node = &launch.place()?.node;
     let on_node: Vec<_> = {
-        let known = lock(&launch.shared.images.private);
+        let known = lock(&launch.shared.containers.images.private);
         known.iter().filter(|image| image.node == *node).cloned().collect()
     };
     if on_node.is_empty() {
@@ -93,7 +93,7 @@ async fn is_proved(launch: &Launch, image: &str) -> Result<bool, LaunchError> {
     if launch.attempt.has_proved(image) {
         return Ok(true);
     }
-    let database = launch.shared.database.read();
+    let database = launch.shared.store.database.read();
     let at = private_images::proved(database, &launch.attempt.key.user, image).await?;
     let proved = at.is_some_and(|at| now().since(at) < TRUSTED);
     if proved {
@@ -107,6 +107,7 @@ async fn prove(launch: &Launch, image: &str) -> Result<(), LaunchError> {
     let moments = (now(), now().plus_millis(-TRUSTED));
     let stored = launch
         .shared
+        .store
         .write(async |transaction| private_images::prove(transaction, user, image, moments).await);
     stored.await?;
     launch.attempt.note_proved(image);
@@ -120,10 +121,12 @@ fn of(launch: &Launch, name: &str) -> Result<PrivateImage, LaunchError> {
 
 async fn add(launch: &Launch, image: PrivateImage) -> Result<(), LaunchError> {
     let at = now();
-    let stored =
-        launch.shared.write(async |transaction| private_images::add(transaction, &image, at).await);
+    let stored = launch
+        .shared
+        .store
+        .write(async |transaction| private_images::add(transaction, &image, at).await);
     stored.await?;
-    let mut known = lock(&launch.shared.images.private);
+    let mut known = lock(&launch.shared.containers.images.private);
     if !known.contains(&image) {
         known.push(image);
     }
@@ -131,10 +134,12 @@ async fn add(launch: &Launch, image: PrivateImage) -> Result<(), LaunchError> {
 }
 
 async fn remove(launch: &Launch, image: &PrivateImage) -> Result<(), LaunchError> {
-    let removed =
-        launch.shared.write(async |transaction| private_images::remove(transaction, image).await);
+    let removed = launch
+        .shared
+        .store
+        .write(async |transaction| private_images::remove(transaction, image).await);
     removed.await?;
-    lock(&launch.shared.images.private).retain(|known| known != image);
+    lock(&launch.shared.containers.images.private).retain(|known| known != image);
     Ok(())
 }
 

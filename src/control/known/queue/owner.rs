@@ -8,6 +8,7 @@ use std::time::Duration;
 use database::jobs::JobRow;
 use protocol::exit::Exit;
 use protocol::time::Timestamp;
+use protocol::trouble::{OwnTrouble, Trouble};
 use scheduler::{Change, Effect};
 use tokio::sync::{Mutex, mpsc, oneshot};
 
@@ -38,6 +39,13 @@ pub(crate) struct SchedulerHandle {
 #[derive(Debug, thiserror::Error)]
 #[error("the scheduler panicked and begins anew")]
 pub(crate) struct Unanswered;
+
+impl OwnTrouble for Unanswered {
+    fn answer(self) -> Trouble {
+        tracing::error!(error = %self, "operation failed");
+        Trouble::Ours
+    }
+}
 
 impl SchedulerHandle {
     /// Starts the owner.

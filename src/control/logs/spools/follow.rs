@@ -10,6 +10,8 @@ use protocol::ids::{NodeName, TaskKey};
 
 use super::held::{End, Spool};
 use super::take::{Place, take};
+use crate::known::identity::Identity;
+use crate::known::nodes::KnownNodes;
 use crate::logs::engines::engine_of;
 use crate::shared::Shared;
 
@@ -31,7 +33,7 @@ pub(super) async fn run(shared: Arc<Shared>, spool: Arc<Spool>, task: (TaskKey, 
         biased;
         () = spool.stop.cancelled() => End::Gone,
         () = until_idle(&spool) => End::Gone,
-        end = read(&shared, &spool, &task, &mut place) => end,
+        end = read(&shared.identity, &shared.nodes, &spool, &task, &mut place) => end,
     };
     spool.reach(|reached| reached.end = Some(end));
 }
@@ -46,14 +48,15 @@ async fn until_idle(spool: &Spool) {
 }
 
 async fn read(
-    shared: &Shared,
+    identity: &Identity,
+    nodes: &KnownNodes,
     spool: &Arc<Spool>,
     task: &(TaskKey, NodeName),
     place: &mut Place,
 ) -> End {
     let mut quiet = QUIET;
     loop {
-        match pass(shared, spool, task, (&mut *place, &mut quiet)).await {
+        match pass(identity, nodes, spool, task, (&mut *place, &mut quiet)).await {
             Ok(Some(end)) => return end,
             Ok(None) => {}
             Err(EngineError::NoContainer(_)) => return End::Gone,
@@ -65,13 +68,14 @@ async fn read(
 /// First what was written until now, then what comes, and after the end what is left. Whether the
 /// container has ended is asked first: what was written before that is then all read.
 async fn pass(
-    shared: &Shared,
+    identity: &Identity,
+    nodes: &KnownNodes,
     spool: &Arc<Spool>,
     (key, node): &(TaskKey, NodeName),
     (place, quiet): (&mut Place, &mut Duration),
 ) -> engine::Result<Option<End>> {
-    let engine = engine_of(shared, node)?;
-    let name = key.container_name(&shared.installation);
+    let engine = engine_of(nodes, node)?;
+    let name = key.container_name(&identity.installation);
     let Some(container) = engine.inspect(&name).await? else { return Ok(Some(End::Gone)) };
     let ended = match container.status {
         ContainerStatus::Created => {

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::AT_ONCE;
 use crate::known::cluster::Observation;
+use crate::known::nodes::KnownNodes;
 use crate::records::health;
 use crate::shared::Shared;
 use crate::wake::now;
@@ -27,7 +28,7 @@ const MOST: usize = 64;
 /// Runs until shutdown.
 pub(super) async fn run(shared: &Shared, shutdown: &CancellationToken) {
     let mut asked = HashMap::new();
-    let mut times = tokio::time::interval(shared.rules.measured_every.0);
+    let mut times = tokio::time::interval(shared.settings.rules.measured_every.0);
     times.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
@@ -47,7 +48,7 @@ pub(super) async fn run(shared: &Shared, shutdown: &CancellationToken) {
 async fn look(shared: &Shared, asked: &mut HashMap<NodeName, Instant>) {
     asked.retain(|_, at| at.elapsed() < AGAIN);
     let mut due = Vec::new();
-    for (name, engine) in answering(shared) {
+    for (name, engine) in answering(&shared.nodes) {
         if due.len() < MOST && !asked.contains_key(&name) {
             asked.insert(name.clone(), Instant::now());
             due.push(ask(shared, name, engine));
@@ -57,8 +58,8 @@ async fn look(shared: &Shared, asked: &mut HashMap<NodeName, Instant>) {
     while answers.next().await.is_some() {}
 }
 
-fn answering(shared: &Shared) -> Vec<(NodeName, Arc<dyn Engine>)> {
-    let observations = shared.observations();
+fn answering(known_nodes: &KnownNodes) -> Vec<(NodeName, Arc<dyn Engine>)> {
+    let observations = known_nodes.observations();
     let nodes = observations.iter().filter_map(|(node, observation)| match observation {
         Observation::Answers { engine, .. } => Some((node.clone(), Arc::clone(engine))),
         Observation::Silent => None,
@@ -70,7 +71,14 @@ async fn ask(shared: &Shared, name: NodeName, engine: Arc<dyn Engine>) {
     match tokio::time::timeout(PATIENCE, engine.disk_room()).await {
         Ok(Ok(Some(DiskRoom { free, all }))) => {
             let at = now();
-            let change = health::change(shared, &name, |known| known.disk_seen((free, all), at));
+            let change = health::change(
+                &shared.store,
+                &shared.live,
+                &shared.jobs,
+                &shared.nodes,
+                &name,
+                |known| known.disk_seen((free, all), at),
+            );
             if let Err(error) = change.await {
                 tracing::error!(node = %name, %error, "how full its disk is cannot be stored");
             }

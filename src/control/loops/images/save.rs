@@ -8,17 +8,24 @@ use protocol::image::{ImageState, canonical};
 use super::{release, say, step};
 use crate::container::registry;
 use crate::known::cluster::Observation;
+use crate::known::settings::Settings;
+use crate::records::store::Store;
 use crate::shared::Shared;
 
 /// Makes the image, and pushes it where that is wanted. What fails because the node is out of
 /// contact is done again when it answers. Says whether something came of it.
 pub(super) async fn save(shared: &Shared, image: &ImageRecord) -> Result<bool, database::Error> {
-    let engine = match shared.observations().get(&image.node) {
+    let engine = match shared.nodes.observations().get(&image.node) {
         Some(Observation::Answers { engine, .. }) => Some(Arc::clone(engine)),
         Some(Observation::Silent) | None => None,
     };
     let Some(engine) = engine else {
-        say(shared, image, format!("waiting for {}, which is out of contact", image.node));
+        say(
+            &shared.live,
+            &shared.containers,
+            image,
+            format!("waiting for {}, which is out of contact", image.node),
+        );
         return Ok(false);
     };
     let mut state = image.state;
@@ -32,9 +39,9 @@ pub(super) async fn save(shared: &Shared, image: &ImageRecord) -> Result<bool, d
             ImageUpdate { state: ImageState::Failed, bytes: None, problem }
         }
     };
-    shared.images.progress().remove(&image.id);
-    release(shared, image);
-    step(shared, image, state, update).await?;
+    shared.containers.images.progress().remove(&image.id);
+    release(&shared.live, &shared.containers, image);
+    step(&shared.store, &shared.live, image, state, update).await?;
     Ok(true)
 }
 
@@ -55,19 +62,30 @@ async fn work(
 ) -> Result<ImageUpdate, Failure> {
     let name = &image.image;
     if *state == ImageState::Saving || !engine.has_image(name).await? {
-        say(shared, image, "saving: the container is paused while its files are copied");
-        let container = image.container.container_name(&shared.installation);
-        refuse_too_much(shared, image, engine.container_size(&container).await?.whole).await?;
+        say(
+            &shared.live,
+            &shared.containers,
+            image,
+            "saving: the container is paused while its files are copied",
+        );
+        let container = image.container.container_name(&shared.identity.installation);
+        refuse_too_much(
+            &shared.settings,
+            &shared.store,
+            image,
+            engine.container_size(&container).await?.whole,
+        )
+        .await?;
         engine.commit(&container, name).await?;
     }
     let bytes = Some(engine.image_size(name).await?);
-    release(shared, image);
+    release(&shared.live, &shared.containers, image);
     let Some(target) = &image.registry else {
         return Ok(ImageUpdate { state: ImageState::Saved, bytes, problem: None });
     };
     if *state == ImageState::Saving {
         let update = ImageUpdate { state: ImageState::Pushing, bytes, problem: None };
-        if !step(shared, image, *state, update).await? {
+        if !step(&shared.store, &shared.live, image, *state, update).await? {
             // Somebody wants it removed: that follows.
             return Ok(ImageUpdate { state: ImageState::Failed, bytes, problem: None });
         }
@@ -80,11 +98,16 @@ async fn work(
 }
 
 /// Refuses what would take more than one user's images may.
-async fn refuse_too_much(shared: &Shared, image: &ImageRecord, bytes: u64) -> Result<(), Failure> {
-    let all = database::images::list(shared.database.read(), Some(&image.owner)).await?;
+async fn refuse_too_much(
+    settings: &Settings,
+    store: &Store,
+    image: &ImageRecord,
+    bytes: u64,
+) -> Result<(), Failure> {
+    let all = database::images::list(store.database.read(), Some(&image.owner)).await?;
     let there = all.iter().filter(|other| other.id != image.id && is_on_nodes(other.state));
     let taken: u64 = there.map(|other| other.bytes).sum();
-    let quota = shared.of_nodes.images_quota;
+    let quota = settings.of_nodes.images_quota;
     if taken.saturating_add(bytes) <= quota {
         return Ok(());
     }
@@ -114,18 +137,20 @@ async fn push(
     engine: &dyn Engine,
     target: &str,
 ) -> engine::Result<()> {
-    say(shared, image, format!("pushing to {target}"));
+    say(&shared.live, &shared.containers, image, format!("pushing to {target}"));
     let auth = match &image.auth_file {
-        Some(file) => Some(registry::auth(shared, &image.made_by, file).await?),
+        Some(file) => {
+            Some(registry::auth(&shared.store, &shared.people, &image.made_by, file).await?)
+        }
         None => None,
     };
-    let on_node = shared.images.on(&image.node);
+    let on_node = shared.containers.images.on(&image.node);
     let taken = canonical(target);
     on_node.pushing.write().await.insert(taken.clone());
     let pushed = async {
         let mut lines = engine.push(&image.image, target, auth.as_ref()).await?;
         while let Some(line) = lines.next().await {
-            say(shared, image, format!("pushing to {target}: {}", line?));
+            say(&shared.live, &shared.containers, image, format!("pushing to {target}: {}", line?));
         }
         Ok(())
     }

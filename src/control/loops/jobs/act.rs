@@ -28,6 +28,7 @@ use crate::container::launch::put_off::PutOffs;
 use crate::container::launch::{self, Attempts, Launch, Launched};
 use crate::known::active::Active;
 use crate::known::cluster::Observation;
+use crate::known::nodes::KnownNodes;
 use crate::lock::lock;
 use crate::logs::end::LogEnd;
 use crate::loops::rests::Rests;
@@ -140,17 +141,17 @@ impl Acts {
     /// later.
     pub(super) fn forget(&self, key: &TaskKey) {
         self.memory.forget(key);
-        self.shared.progress().remove(key);
-        self.shared.all_written().remove(key);
-        self.shared.leases.forget(key);
+        self.shared.jobs.progress().remove(key);
+        self.shared.readings.all_written().remove(key);
+        self.shared.jobs.leases.forget(key);
     }
 
     /// Forgets all but what concerns the cases, whatever was told.
     pub(super) fn forget_all_but(&self, cases: &Cases) {
         self.memory.forget_all_but(|key| cases.concerns(key));
-        self.shared.progress().retain(|key, _| cases.is_active(key));
-        self.shared.all_written().retain(|key, _| cases.is_active(key));
-        self.shared.leases.forget_all_but(|key| cases.is_active(key));
+        self.shared.jobs.progress().retain(|key, _| cases.is_active(key));
+        self.shared.readings.all_written().retain(|key, _| cases.is_active(key));
+        self.shared.jobs.leases.forget_all_but(|key| cases.is_active(key));
     }
 
     /// Forgets attempts that were put off and are not the current ones of their jobs any more.
@@ -162,11 +163,11 @@ impl Acts {
     pub(super) fn launch(&self, case: &Case, task: &Task) {
         let attempt = (case.id(), task.key.attempt);
         if let Some(ours) = self.put_offs.waits(attempt, Instant::now()) {
-            self.shared.progress().insert(task.key, ours.said().to_owned());
+            self.shared.jobs.progress().insert(task.key, ours.said().to_owned());
             return;
         }
         let Some((engine, _)) = self.engine(&task.placement.node) else { return };
-        let name = task.key.container_name(&self.shared.installation);
+        let name = task.key.container_name(&self.shared.identity.installation);
         let (epoch, tries) = (task.epoch, self.memory.refusals(&task.key) + 1);
         self.act(task, |cancel| {
             let launch = Launch {
@@ -196,8 +197,8 @@ impl Acts {
         if self.pending(&task.key, looked) {
             return;
         }
-        let name = task.key.container_name(&self.shared.installation);
-        self.shared.unkilled.told(&task.placement.node, task.key, Instant::now());
+        let name = task.key.container_name(&self.shared.identity.installation);
+        self.shared.nodes.unkilled.told(&task.placement.node, task.key, Instant::now());
         self.act(task, move |_| async move { outcome(engine.stop(&name, GRACE).await) });
     }
 
@@ -211,7 +212,7 @@ impl Acts {
         if self.pending(&task.key, looked) {
             return;
         }
-        let name = task.key.container_name(&self.shared.installation);
+        let name = task.key.container_name(&self.shared.identity.installation);
         self.act(task, move |_| async move { outcome(engine.remove(&name).await) });
     }
 
@@ -233,7 +234,7 @@ impl Acts {
         let until = self.memory.finish_until(&task.key, Instant::now() + seconds);
         let (shared, leave) = (Arc::clone(&self.shared), self.stop.clone());
         let (key, node) = (task.key, task.placement.node.clone());
-        shared.unkilled.told(&node, key, Instant::now());
+        shared.nodes.unkilled.told(&node, key, Instant::now());
         self.act(task, move |hurry| {
             let signal = grace.signal;
             Finishing { shared, engine, task: key, node, signal, until, hurry, leave }.run()
@@ -243,12 +244,14 @@ impl Acts {
     /// Reads the end of the log of a container that has failed, and explains it.
     pub(super) fn explain(&self, job: &Active, task: &Task) {
         let Some((engine, ended)) = self.ended(job, task) else { return };
-        if ended.code == i32::from(LEASE_OVER_CODE) && self.shared.leases.may_be_over(&task.key) {
+        if ended.code == i32::from(LEASE_OVER_CODE)
+            && self.shared.jobs.leases.may_be_over(&task.key)
+        {
             let cause = Cause::NodeLost { node: task.placement.node.clone() };
             let exit = Exit { code: Some(ended.code), cause, evidence: Vec::new() };
             return self.act(task, |_| async move { Outcome::Explained(exit) });
         }
-        let name = task.key.container_name(&self.shared.installation);
+        let name = task.key.container_name(&self.shared.identity.installation);
         let (explaining, node) = (Arc::clone(&self.explaining), task.placement.node.clone());
         let (shared, place) = (Arc::clone(&self.shared), task.placement.clone());
         self.act(task, move |cancel| async move {
@@ -272,7 +275,7 @@ impl Acts {
                 Ok(oom_killed) => {
                     let exit = ended.explain(oom_killed, &log_tail);
                     let on = (&ended.node, ended.image.as_str());
-                    let exit = foreign::explained(&shared, engine.as_ref(), on, exit).await;
+                    let exit = foreign::explained(&shared.nodes, engine.as_ref(), on, exit).await;
                     let blamed = checks::blamed(&shared, engine.as_ref(), &place, exit.clone());
                     tokio::select! {
                         biased;
@@ -323,21 +326,21 @@ impl Acts {
                 () = stop.cancelled() => return,
             };
             let outcome = outcome.unwrap_or_else(|panic| {
-                shared.own_failures.note_panic();
+                shared.counts.own_failures.note_panic();
                 Outcome::Failed(format!("this server panicked: {panic}"))
             });
-            memory.ended(key, shared.moments.next(), |known| note(known, key, outcome));
+            memory.ended(key, shared.live.moments.next(), |known| note(known, key, outcome));
             if let Some(node) = node {
-                look_again(&shared, &node);
+                look_again(&shared.nodes, &node);
             }
-            shared.look_at(key);
-            shared.bells.jobs.ring();
+            shared.live.look_at(key);
+            shared.live.bells.jobs.ring();
         });
     }
 
     /// A node's engine and the moment of the last look at it.
     fn engine(&self, node: &NodeName) -> Option<(Arc<dyn Engine>, u64)> {
-        match self.shared.observations().get(node)? {
+        match self.shared.nodes.observations().get(node)? {
             Observation::Answers { engine, looked, .. } => Some((Arc::clone(engine), *looked)),
             Observation::Silent => None,
         }
@@ -351,7 +354,7 @@ impl Acts {
 
     fn ended(&self, job: &Active, task: &Task) -> Option<(Arc<dyn Engine>, Ended)> {
         let (engine, _) = self.engine(&task.placement.node)?;
-        let observations = self.shared.observations();
+        let observations = self.shared.nodes.observations();
         let Observation::Answers { containers, .. } = observations.get(&task.placement.node)?
         else {
             return None;
@@ -416,8 +419,8 @@ fn note(known: &mut Known, key: TaskKey, outcome: Outcome) {
     }
 }
 
-fn look_again(shared: &Shared, node: &NodeName) {
-    if let Some(Observation::Answers { look, .. }) = shared.observations().get(node) {
+fn look_again(nodes: &KnownNodes, node: &NodeName) {
+    if let Some(Observation::Answers { look, .. }) = nodes.observations().get(node) {
         look.notify_one();
     }
 }

@@ -38,7 +38,7 @@ impl Finishing {
         if !self.runs() {
             return Outcome::Done;
         }
-        let name = self.task.container_name(&self.shared.installation);
+        let name = self.task.container_name(&self.shared.identity.installation);
         // An engine that passes no signal on is asked again, but holds nobody up for longer.
         if Instant::now() < self.until
             && let Err(error) = self.engine.signal(&name, self.signal).await
@@ -60,7 +60,7 @@ impl Finishing {
 
     /// As it was seen last; of what is on a silent node nothing is to be done here.
     fn runs(&self) -> bool {
-        let observations = self.shared.observations();
+        let observations = self.shared.nodes.observations();
         let Some(Observation::Answers { containers, .. }) = observations.get(&self.node) else {
             return false;
         };

@@ -5,29 +5,37 @@ use protocol::ids::JobId;
 
 use super::case::Case;
 use crate::known::active::Active;
-use crate::shared::Shared;
+use crate::known::jobs::KnownJobs;
+use crate::records::store::Store;
 
 /// All of them.
-pub(super) async fn all(shared: &Shared) -> Result<Vec<Case>, database::Error> {
-    let jobs = shared.active.placed(&shared.database).await?;
-    let others = shared.damage().jobs().clone();
-    let tasks = database::tasks::active_but(shared.database.read(), &others).await?;
-    cases(shared, jobs, tasks).await
+pub(super) async fn all(
+    store: &Store,
+    known_jobs: &KnownJobs,
+) -> Result<Vec<Case>, database::Error> {
+    let jobs = known_jobs.active.placed(&store.database).await?;
+    let others = known_jobs.active.damage().jobs().clone();
+    let tasks = database::tasks::active_but(store.database.read(), &others).await?;
+    cases(store, jobs, tasks).await
 }
 
 /// Those of these jobs that hold a place.
-pub(super) async fn of(shared: &Shared, ids: &[JobId]) -> Result<Vec<Case>, database::Error> {
-    let jobs = shared.active.placed_of(&shared.database, ids).await?;
-    let tasks = database::tasks::active_of(shared.database.read(), &placed(&jobs)).await?;
-    cases(shared, jobs, tasks).await
+pub(super) async fn of(
+    store: &Store,
+    known_jobs: &KnownJobs,
+    ids: &[JobId],
+) -> Result<Vec<Case>, database::Error> {
+    let jobs = known_jobs.active.placed_of(&store.database, ids).await?;
+    let tasks = database::tasks::active_of(store.database.read(), &placed(&jobs)).await?;
+    cases(store, jobs, tasks).await
 }
 
 async fn cases(
-    shared: &Shared,
+    store: &Store,
     jobs: Vec<Active>,
     tasks: Vec<Task>,
 ) -> Result<Vec<Case>, database::Error> {
-    let attempts = database::attempts::of_jobs(shared.database.read(), &placed(&jobs)).await?;
+    let attempts = database::attempts::of_jobs(store.database.read(), &placed(&jobs)).await?;
     Ok(Case::all(jobs, attempts, tasks))
 }
 

@@ -12,6 +12,9 @@ use protocol::time::Timestamp;
 
 use super::case::Case;
 use super::writes::Writes;
+use crate::known::jobs::KnownJobs;
+use crate::known::live::Live;
+use crate::known::outbound::Outbound;
 use crate::records::{happened, notices};
 use crate::shared::Shared;
 
@@ -30,16 +33,16 @@ pub(super) async fn record(
     for (case, decision) in decided {
         note_events(case, decision, at, &mut events);
     }
-    let transaction = shared.database.begin().await?;
+    let transaction = shared.store.database.begin().await?;
     let (as_known, changed) = writes.store(&transaction).await?;
     database::events::insert_many(&transaction, &events).await?;
     // Of what was not stored its owner is told once it is.
     let stored = decided.iter().filter(|(case, _)| changed.contains(&case.job.row.id));
-    let told = stored.flat_map(|(case, decision)| notice(shared, case, decision, at));
+    let told = stored.flat_map(|(case, decision)| notice(&shared.outbound, case, decision, at));
     database::notifications::put(&transaction, &told.collect::<Vec<_>>()).await?;
     transaction.commit().await?;
-    remember_runs(shared, decided);
-    tell(shared, decided, as_known);
+    remember_runs(&shared.jobs, decided);
+    tell(&shared.live, decided, as_known);
     Ok(as_known)
 }
 
@@ -80,7 +83,7 @@ fn note_events(case: &Case, decision: &Decision, at: Timestamp, events: &mut Vec
 }
 
 /// What the owner is told of it.
-fn notice(shared: &Shared, case: &Case, decision: &Decision, at: Timestamp) -> Vec<NewEntry> {
+fn notice(outbound: &Outbound, case: &Case, decision: &Decision, at: Timestamp) -> Vec<NewEntry> {
     let Some(change) = &decision.job else { return Vec::new() };
     let row = &case.job.row;
     let cause = change.exit.as_ref().map(|exit| &exit.cause);
@@ -99,7 +102,7 @@ fn notice(shared: &Shared, case: &Case, decision: &Decision, at: Timestamp) -> V
     };
     let detail = cause.map(ToString::to_string).unwrap_or_default();
     let extras = Some(&case.job.spec.extras);
-    notices::of_job(shared, (&row.key, extras), (occasion, detail), at)
+    notices::of_job(outbound, (&row.key, extras), (occasion, detail), at)
 }
 
 fn task_name(case: &Case, key: &TaskKey) -> String {
@@ -109,19 +112,19 @@ fn task_name(case: &Case, key: &TaskKey) -> String {
 }
 
 /// How long those ran that have ended.
-fn remember_runs(shared: &Shared, decided: &[(&Case, Decision)]) {
+fn remember_runs(jobs: &KnownJobs, decided: &[(&Case, Decision)]) {
     for (case, decision) in decided {
         let ended = decision.job.as_ref().filter(|change| change.to.is_final());
         let ran = ended.and_then(|change| Some((change.exit.as_ref()?, change.completed_at?)));
         if let Some(((exit, at), started_at)) = ran.zip(case.attempt.started_at) {
-            shared.scheduler.note_ended(&case.job, exit, at.since(started_at));
+            jobs.scheduler.note_ended(&case.job, exit, at.since(started_at));
         }
     }
 }
 
 /// Where some were not as they were thought to be (`as_known`), nobody knows which: no job is said to be what
 /// it was to become, least of all to have ended, and who wants to know reads it.
-fn tell(shared: &Shared, decided: &[(&Case, Decision)], as_known: bool) {
+fn tell(live: &Live, decided: &[(&Case, Decision)], as_known: bool) {
     let mut freed = false;
     for (case, decision) in decided {
         let row = &case.job.row;
@@ -130,14 +133,14 @@ fn tell(shared: &Shared, decided: &[(&Case, Decision)], as_known: bool) {
         let news = decision.job.is_some() || decision.attempt.is_some();
         if news || !decision.tasks.is_empty() {
             let (id, key) = (row.id, row.key.clone());
-            shared.tell_queue(Change::Job { id, key, state: to });
+            live.tell_queue(Change::Job { id, key, state: to });
         }
         freed |= decision.tasks.iter().any(|change| change.to.is_final());
     }
     if freed {
-        shared.tell(Change::Cluster);
-        shared.bells.schedule.ring();
+        live.tell(Change::Cluster);
+        live.bells.schedule.ring();
         // An ending is decided in steps: the next one can be taken at once.
-        shared.bells.jobs.ring();
+        live.bells.jobs.ring();
     }
 }

@@ -24,7 +24,7 @@ pub(super) async fn tidy(
         return Ok(());
     }
     let keys: Vec<TaskKey> = left.iter().map(|left| left.key).collect();
-    let recorded = database::tasks::recorded(shared.database.read(), &keys).await?;
+    let recorded = database::tasks::recorded(shared.store.database.read(), &keys).await?;
     for Left { key, node, engine, look, runs } in left {
         let state = recorded.get(&key);
         // Nothing that runs is taken away on the word of memory alone.
@@ -64,7 +64,8 @@ struct Left {
 /// Those that are to be removed now; those that are being saved, and those of nodes where that has
 /// just failed, are left for later, and those of jobs that cannot be read where they are.
 fn left(shared: &Shared, acts: &Acts, cases: &Cases) -> Vec<Left> {
-    let (held, damage, now) = (shared.images.held(), shared.damage(), Instant::now());
+    let (held, damage, now) =
+        (shared.containers.images.held(), shared.jobs.active.damage(), Instant::now());
     let stays = |key: &TaskKey| held.contains(key) || damage.jobs().contains(&key.job);
     let left = cases.left().filter(|(key, _)| !stays(key));
     let left = left.filter(|(_, node)| !acts.untidy.rests(node, now));
@@ -88,7 +89,7 @@ async fn keep_and_remove(
     key: &TaskKey,
     (ran, runs): (bool, bool),
 ) -> Outcome {
-    let name = key.container_name(&shared.installation);
+    let name = key.container_name(&shared.identity.installation);
     if !ran {
         tracing::warn!(%name, "no job owns this container; it is removed");
     } else {
@@ -101,7 +102,7 @@ async fn keep_and_remove(
     }
     shared.spools.forget(key);
     if runs {
-        shared.unkilled.told(node, *key, Instant::now());
+        shared.nodes.unkilled.told(node, *key, Instant::now());
     }
     outcome(engine.remove(&name).await)
 }
@@ -112,12 +113,12 @@ async fn keep_log(
     key: &TaskKey,
     turn: Turn,
 ) -> Result<(), String> {
-    let log = match shared.spools.whole(shared, engine, key).await {
+    let log = match shared.spools.whole(&shared.identity, engine, key).await {
         Ok(log) => log,
         Err(engine::EngineError::NoContainer(_)) => return Ok(()),
         Err(error) => return Err(error.to_string()),
     };
     // A short one waits for the disk alone, and the more of them wait together the fewer times they do.
     let _turn = (!log.is_short()).then_some(turn);
-    shared.storage.keep_log(key, &log).await.map_err(|error| error.to_string())
+    shared.store.storage.keep_log(key, &log).await.map_err(|error| error.to_string())
 }

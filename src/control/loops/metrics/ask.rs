@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::node::Node;
 use super::to_measure;
 use crate::known::cluster::capacity;
+use crate::known::readings::Readings;
 use crate::shared::Shared;
 use crate::wake::now;
 
@@ -41,7 +42,7 @@ pub(super) fn is_asked(record: &NodeRecord) -> bool {
 pub(super) async fn run(shared: &Shared, shutdown: &CancellationToken) {
     let mut asking = FuturesUnordered::<BoxFuture<'_, (NodeName, bool)>>::new();
     let mut turns = Turns::default();
-    let mut times = tokio::time::interval(shared.rules.measured_every.0);
+    let mut times = tokio::time::interval(shared.settings.rules.measured_every.0);
     times.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
@@ -53,7 +54,7 @@ pub(super) async fn run(shared: &Shared, shutdown: &CancellationToken) {
                 for node in to_measure(shared) {
                     let is_due = node.asked && !node.running.is_empty() && asking.len() < MOST;
                     if is_due && turns.begin(&node.name, at) {
-                        asking.push(ask(node, shared).boxed());
+                        asking.push(ask(node, &shared.readings).boxed());
                     }
                 }
             }
@@ -62,11 +63,11 @@ pub(super) async fn run(shared: &Shared, shutdown: &CancellationToken) {
 }
 
 /// Whether it answered.
-async fn ask(node: Node, shared: &Shared) -> (NodeName, bool) {
+async fn ask(node: Node, readings: &Readings) -> (NodeName, bool) {
     let told = node.engine.ask_gpus().await;
     let answered = told.is_ok();
     match told {
-        Ok(gpus) => shared.asked_gpus.note(&node.name, now(), gpus),
+        Ok(gpus) => readings.asked_gpus.note(&node.name, now(), gpus),
         Err(error) => {
             tracing::debug!(node = %node.name, %error, "its driver does not tell what its GPUs do");
         }

@@ -17,11 +17,11 @@ pub(super) async fn tell(
 ) {
     let mut events = Vec::new();
     for (key, _) in running {
-        let gpus = shared.measured.idle_to_tell(key, at);
+        let gpus = shared.readings.measured.idle_to_tell(key, at);
         if gpus.is_empty() {
             continue;
         }
-        match database::tasks::get(shared.database.read(), key).await {
+        match database::tasks::get(shared.store.database.read(), key).await {
             Ok(Some(task)) => events.extend(gpus.iter().map(|gpu| event(&task, node, *gpu, at))),
             Ok(None) => {}
             Err(error) => tracing::warn!(%error, ?key, "its job cannot be told of idle GPUs"),
@@ -30,10 +30,10 @@ pub(super) async fn tell(
     if events.is_empty() {
         return;
     }
-    match shared.write(async |t| database::events::insert_many(t, &events).await).await {
+    match shared.store.write(async |t| database::events::insert_many(t, &events).await).await {
         Ok(()) => {
             let jobs = events.iter().filter_map(|event| event.job).collect();
-            happened::show(shared, jobs).await;
+            happened::show(&shared.live, &shared.jobs, jobs).await;
         }
         Err(error) => tracing::warn!(%error, %node, "jobs cannot be told of idle GPUs"),
     }

@@ -11,6 +11,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::known::metrics::{History, Part, ToKeep};
 use crate::known::passes::Passes;
+use crate::known::readings::Readings;
+use crate::records::store::Store;
 use crate::shared::Shared;
 use crate::wake::now;
 
@@ -25,20 +27,20 @@ pub(super) async fn run(shared: &Shared, passes: &Passes, shutdown: &Cancellatio
         tokio::select! {
             biased;
             () = shutdown.cancelled() => break,
-            () = tokio::time::sleep(shared.rules.measured_every.0) => {}
+            () = tokio::time::sleep(shared.settings.rules.measured_every.0) => {}
         }
         let began = Instant::now();
         let running = super::running(shared);
-        let tasks = shared.measured.to_keep(|key| running.contains(key), now());
-        let nodes = shared.measured_nodes.to_keep(|_| true, now());
+        let tasks = shared.readings.measured.to_keep(|key| running.contains(key), now());
+        let nodes = shared.readings.measured_nodes.to_keep(|_| true, now());
         tokio::select! {
             biased;
             () = shutdown.cancelled() => break,
             all = keep(shared, tasks, nodes) => if all { passes.ended(began) },
         }
     }
-    let tasks = shared.measured.to_keep(|_| false, now());
-    let nodes = shared.measured_nodes.to_keep(|_| false, now());
+    let tasks = shared.readings.measured.to_keep(|_| false, now());
+    let nodes = shared.readings.measured_nodes.to_keep(|_| false, now());
     if tokio::time::timeout(LAST, keep(shared, tasks, nodes)).await.is_err() {
         tracing::warn!("what was measured of late cannot be kept in time");
     }
@@ -47,12 +49,12 @@ pub(super) async fn run(shared: &Shared, passes: &Passes, shutdown: &Cancellatio
 /// Says whether all of it is kept.
 async fn keep(shared: &Shared, tasks: Vec<ToKeep>, nodes: Vec<ToKeep<NodeName>>) -> bool {
     // Another server that leads meanwhile has measured for longer, and keeps that in the same place.
-    if !shared.database.mandate().acts() {
+    if !shared.store.database.mandate().acts() {
         return false;
     }
     let mut writes: Vec<BoxFuture<'_, Result<(), StorageError>>> = Vec::new();
     for due in tasks {
-        writes.push(task(shared, due).boxed());
+        writes.push(task(&shared.store, &shared.readings, due).boxed());
     }
     for due in nodes {
         writes.push(node(shared, due).boxed());
@@ -68,25 +70,25 @@ async fn keep(shared: &Shared, tasks: Vec<ToKeep>, nodes: Vec<ToKeep<NodeName>>)
 }
 
 /// Adds to a task's file what it does not have yet.
-async fn task(shared: &Shared, due: ToKeep) -> Result<(), StorageError> {
-    let Some(part) = shared.measured.part(&due.key) else { return Ok(()) };
-    let kept = shared.storage.kept_metrics(&due.key).await?;
-    shared.storage.keep_metrics(&due.key, whole(&part, kept)).await?;
-    shared.measured.kept(&due, &part, now());
+async fn task(store: &Store, readings: &Readings, due: ToKeep) -> Result<(), StorageError> {
+    let Some(part) = readings.measured.part(&due.key) else { return Ok(()) };
+    let kept = store.storage.kept_metrics(&due.key).await?;
+    store.storage.keep_metrics(&due.key, whole(&part, kept)).await?;
+    readings.measured.kept(&due, &part, now());
     Ok(())
 }
 
 /// Adds to a node's file what it does not have yet; that of one that is gone goes, too.
 async fn node(shared: &Shared, due: ToKeep<NodeName>) -> Result<(), StorageError> {
-    let Some(part) = shared.measured_nodes.part(&due.key) else { return Ok(()) };
-    let is_there = shared.cluster().node(&due.key).is_some();
+    let Some(part) = shared.readings.measured_nodes.part(&due.key) else { return Ok(()) };
+    let is_there = shared.nodes.cluster().node(&due.key).is_some();
     if !is_there {
-        shared.measured_nodes.forget(&due.key);
-        return shared.storage.forget_node_metrics(&due.key).await;
+        shared.readings.measured_nodes.forget(&due.key);
+        return shared.store.storage.forget_node_metrics(&due.key).await;
     }
-    let kept = shared.storage.kept_node_metrics(&due.key).await?;
-    shared.storage.keep_node_metrics(&due.key, whole(&part, kept)).await?;
-    shared.measured_nodes.kept(&due, &part, now());
+    let kept = shared.store.storage.kept_node_metrics(&due.key).await?;
+    shared.store.storage.keep_node_metrics(&due.key, whole(&part, kept)).await?;
+    shared.readings.measured_nodes.kept(&due, &part, now());
     Ok(())
 }
 

@@ -13,7 +13,10 @@ use protocol::time::Timestamp;
 use super::idle;
 use crate::container::samples;
 use crate::known::cluster::capacity;
+use crate::known::identity::Identity;
 use crate::known::metrics::{History, MOST_GPUS, Use, together};
+use crate::known::readings::Readings;
+use crate::records::store::Store;
 use crate::shared::Shared;
 use crate::wake::now;
 
@@ -56,40 +59,45 @@ impl Node {
 
     async fn ask(&self, shared: &Shared) {
         let (exporter, engine) = (self.exporter.as_deref(), self.engine.as_ref());
-        let gpus = samples::read(shared, &self.name, exporter, engine).await;
+        let gpus =
+            samples::read(&shared.nodes, &shared.readings, &self.name, exporter, engine).await;
         samples::note(shared, &self.name, &gpus).await;
         let measured = self.exporter.is_some() || self.asked || !gpus.is_empty();
         let mut uses = Vec::new();
         for (key, started_at) in &self.running {
-            let Some(stats) = self.stats(shared, key).await else { continue };
+            let Some(stats) = self.stats(&shared.identity, key).await else { continue };
             let at = now();
-            if !shared.measured.holds(key) {
-                let begun = self.begun(shared, key, (*started_at, at), measured).await;
+            if !shared.readings.measured.holds(key) {
+                let begun = self.begun(&shared.store, key, (*started_at, at), measured).await;
                 let Some(Begun { since, gpus, kept }) = begun else { continue };
-                shared.measured.begin(*key, since, gpus, at);
+                shared.readings.measured.begin(*key, since, gpus, at);
                 if let Some(kept) = kept {
-                    shared.measured.remember(key, &kept, at);
-                    shared.lately.of_jobs.remember(&key.job, &kept, at);
+                    shared.readings.measured.remember(key, &kept, at);
+                    shared.readings.lately.of_jobs.remember(&key.job, &kept, at);
                 }
             }
-            uses.extend(shared.measured.note(key, at, &stats, &gpus));
-            shared.lately.of_jobs.note(&key.job, at, &shared.measured.loads(key, &gpus));
+            uses.extend(shared.readings.measured.note(key, at, &stats, &gpus));
+            shared.readings.lately.of_jobs.note(
+                &key.job,
+                at,
+                &shared.readings.measured.loads(key, &gpus),
+            );
         }
         let at = now();
         let loads: Vec<f32> = gpus.iter().filter_map(|gpu| gpu.load).collect();
-        shared.lately.of_nodes.note(&self.name, at, &loads);
+        shared.readings.lately.of_nodes.note(&self.name, at, &loads);
         self.note(shared, at, &uses, &gpus).await;
-        shared.loads.note(&self.name, at, &gpus, &self.idle(shared, at));
+        shared.readings.loads.note(&self.name, at, &gpus, &self.idle(&shared.readings, at));
         idle::tell(shared, &self.name, &self.running, at).await;
     }
 
     /// Notes what the node does with all that runs there.
     async fn note(&self, shared: &Shared, at: Timestamp, uses: &[Use], samples: &[GpuSample]) {
-        let gpus = shared.cluster().node(&self.name).map(|record| capacity(record).gpus);
+        let gpus = shared.nodes.cluster().node(&self.name).map(|record| capacity(record).gpus);
         let gpus: Vec<u32> = gpus.unwrap_or_default().iter().map(|gpu| gpu.index).collect();
         let gpus = gpus[..gpus.len().min(MOST_GPUS)].to_vec();
-        if !shared.measured_nodes.has_gpus(&self.name, &gpus) {
-            let kept = match shared.storage.kept_node_metrics(&self.name).await {
+        if !shared.readings.measured_nodes.has_gpus(&self.name, &gpus) {
+            let kept = match shared.store.storage.kept_node_metrics(&self.name).await {
                 Ok(kept) => kept.and_then(|kept| History::from_bytes(&kept)),
                 Err(error) => {
                     tracing::debug!(node = %self.name, %error, "what was measured cannot be read");
@@ -99,22 +107,22 @@ impl Node {
             // With other GPUs than before it begins anew.
             let kept = kept.filter(|kept| kept.gpus() == gpus);
             let since = kept.as_ref().map_or(at.0, History::since);
-            shared.measured_nodes.begin(self.name.clone(), since, gpus, at);
+            shared.readings.measured_nodes.begin(self.name.clone(), since, gpus, at);
             if let Some(kept) = kept {
-                shared.lately.of_nodes.remember(&self.name, &kept, at);
+                shared.readings.lately.of_nodes.remember(&self.name, &kept, at);
             }
         }
         let uses = match self.running.is_empty() {
             true => [Some(0.0); Metric::OF_TASK.len()],
             false => together(uses),
         };
-        shared.measured_nodes.push(&self.name, at, uses, samples);
+        shared.readings.measured_nodes.push(&self.name, at, uses, samples);
     }
 
     /// The GPUs that do nothing for any of those who hold them, and since when.
-    fn idle(&self, shared: &Shared, at: Timestamp) -> HashMap<u32, Timestamp> {
+    fn idle(&self, readings: &Readings, at: Timestamp) -> HashMap<u32, Timestamp> {
         let mut idle = HashMap::new();
-        let of_tasks = self.running.iter().flat_map(|(key, _)| shared.measured.idle(key, at));
+        let of_tasks = self.running.iter().flat_map(|(key, _)| readings.measured.idle(key, at));
         for IdleGpu { gpu, since } in of_tasks {
             let latest = idle.entry(gpu).or_insert(since);
             *latest = since.max(*latest);
@@ -122,8 +130,8 @@ impl Node {
         idle
     }
 
-    async fn stats(&self, shared: &Shared, key: &TaskKey) -> Option<Stats> {
-        let name = key.container_name(&shared.installation);
+    async fn stats(&self, identity: &Identity, key: &TaskKey) -> Option<Stats> {
+        let name = key.container_name(&identity.installation);
         match tokio::time::timeout(PATIENCE_EACH, self.engine.stats(&name)).await {
             Ok(Ok(stats)) => Some(stats),
             // It has just ended, or the node is about to be silent: its watcher tells of both.
@@ -135,14 +143,14 @@ impl Node {
     /// are measured; `None`: that cannot be told now.
     async fn begun(
         &self,
-        shared: &Shared,
+        store: &Store,
         key: &TaskKey,
         (started_at, at): (Timestamp, Timestamp),
         measured: bool,
     ) -> Option<Begun> {
         let anew = |gpus| Begun { since: at.0, gpus, kept: None };
         if at.since(started_at) > BEFORE {
-            match shared.storage.kept_metrics(key).await {
+            match store.storage.kept_metrics(key).await {
                 Ok(Some(kept)) => {
                     if let Some(history) = History::from_bytes(&kept) {
                         let (since, gpus) = (history.since(), history.gpus().to_vec());
@@ -160,7 +168,7 @@ impl Node {
         if !measured {
             return Some(anew(Vec::new()));
         }
-        let task = database::tasks::get(shared.database.read(), key).await.ok()?;
+        let task = database::tasks::get(store.database.read(), key).await.ok()?;
         Some(anew(task.map_or_else(Vec::new, |task| task.placement.gpus)))
     }
 }

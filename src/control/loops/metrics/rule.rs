@@ -28,7 +28,8 @@ enum Failed {
 
 /// Runs until shutdown.
 pub(super) async fn run(shared: &Shared, shutdown: &CancellationToken) {
-    let mut times = tokio::time::interval(shared.rules.measured_every.0.saturating_mul(TIMES));
+    let mut times =
+        tokio::time::interval(shared.settings.rules.measured_every.0.saturating_mul(TIMES));
     times.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
@@ -44,40 +45,42 @@ pub(super) async fn run(shared: &Shared, shutdown: &CancellationToken) {
 }
 
 async fn look(shared: &Shared, at: Timestamp) -> Result<(), Failed> {
-    if shared.rules.unmeasured {
+    if shared.settings.rules.unmeasured {
         return Ok(());
     }
-    let holders = shared.scheduler.ask(|queue| holders(queue)).await?;
-    let kept = database::kept_jobs::of_jobs(shared.database.read(), &shared.idle.long(at)).await?;
-    let peaks = shared.measured.take_peaks();
-    let cluster = shared.cluster();
+    let holders = shared.jobs.scheduler.ask(|queue| holders(queue)).await?;
+    let kept =
+        database::kept_jobs::of_jobs(shared.store.database.read(), &shared.readings.idle.long(at))
+            .await?;
+    let peaks = shared.readings.measured.take_peaks();
+    let cluster = shared.nodes.cluster();
     let rule_of = |name: &VirtualClusterName| {
         cluster.virtual_cluster(name).and_then(|settings| settings.idle)
     };
-    let to_warn = shared.idle.look(holders, &peaks, rule_of, &kept, at);
-    if shared.idle.stops_any() {
-        shared.bells.schedule.ring();
+    let to_warn = shared.readings.idle.look(holders, &peaks, rule_of, &kept, at);
+    if shared.readings.idle.stops_any() {
+        shared.live.bells.schedule.ring();
     }
     if to_warn.is_empty() {
         return Ok(());
     }
     let events: Vec<NewEvent> = to_warn.iter().map(|job| warning(job, at)).collect();
     let jobs: Vec<JobId> = to_warn.iter().map(|job| job.job).collect();
-    let keys = shared.scheduler.ask(move |queue| {
+    let keys = shared.jobs.scheduler.ask(move |queue| {
         jobs.iter().filter_map(|job| queue.key(*job).cloned()).collect::<Vec<_>>()
     });
     let keys = keys.await?;
     let told = keys.iter().flat_map(|key| {
         let told = (Occasion::Idle, "its GPUs do nothing".to_owned());
-        notices::of_job(shared, (key, None), told, at)
+        notices::of_job(&shared.outbound, (key, None), told, at)
     });
     let told: Vec<_> = told.collect();
     let write = async |t: &database::Transaction| {
         database::events::insert_many(t, &events).await?;
         database::notifications::put(t, &told).await
     };
-    shared.write(write).await?;
-    happened::show(shared, to_warn.iter().map(|job| job.job).collect()).await;
+    shared.store.write(write).await?;
+    happened::show(&shared.live, &shared.jobs, to_warn.iter().map(|job| job.job).collect()).await;
     Ok(())
 }
 

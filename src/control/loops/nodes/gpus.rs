@@ -31,13 +31,18 @@ async fn tell(
     node: &NodeName,
     reports: (&GpuReport, &GpuReport),
 ) -> Result<(), database::Error> {
-    let tasks = database::tasks::of_node(shared.database.read(), node).await?;
+    let tasks = database::tasks::of_node(shared.store.database.read(), node).await?;
     let events = told(node, reports, &tasks, now());
     if events.is_empty() {
         return Ok(());
     }
-    shared.write(async |t| database::events::insert_many(t, &events).await).await?;
-    happened::show(shared, events.iter().filter_map(|event| event.job).collect()).await;
+    shared.store.write(async |t| database::events::insert_many(t, &events).await).await?;
+    happened::show(
+        &shared.live,
+        &shared.jobs,
+        events.iter().filter_map(|event| event.job).collect(),
+    )
+    .await;
     Ok(())
 }
 

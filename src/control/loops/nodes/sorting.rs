@@ -5,9 +5,10 @@ use std::collections::{HashMap, HashSet};
 use engine::{Container, Engine, EngineError};
 use protocol::ids::TaskKey;
 
+use crate::known::identity::Identity;
 use crate::known::quarantine::Held;
 use crate::known::quarantine::labels::{self, Labelled};
-use crate::shared::Shared;
+use crate::records::store::Store;
 
 /// What is remembered of a node's containers between two looks, by the engine's ids.
 #[derive(Debug, Default)]
@@ -40,11 +41,12 @@ impl Sorter {
     /// somebody whose records we do not have.
     pub(super) async fn sort(
         &mut self,
-        shared: &Shared,
+        identity: &Identity,
+        store: &Store,
         engine: &dyn Engine,
         containers: Vec<Container>,
     ) -> Result<Sorted, Unsorted> {
-        self.look_up(shared, &containers).await?;
+        self.look_up(identity, store, &containers).await?;
         self.forget_all_but(&containers);
         let mut sorted =
             Sorted { ours: HashMap::with_capacity(containers.len()), held: Vec::new() };
@@ -73,17 +75,18 @@ impl Sorter {
     /// present life.
     async fn look_up(
         &mut self,
-        shared: &Shared,
+        identity: &Identity,
+        store: &Store,
         containers: &[Container],
     ) -> Result<(), database::Error> {
-        let unknown = containers.iter().filter(|found| found.epoch != shared.epoch);
+        let unknown = containers.iter().filter(|found| found.epoch != identity.epoch);
         let unknown = unknown.filter(|found| !self.given.contains_key(&found.id));
         let unknown: Vec<&Container> = unknown.collect();
         if unknown.is_empty() {
             return Ok(());
         }
         let keys: Vec<TaskKey> = unknown.iter().map(|found| found.key).collect();
-        let given = database::tasks::given(shared.database.read(), &keys).await?;
+        let given = database::tasks::given(store.database.read(), &keys).await?;
         self.given.extend(
             unknown
                 .into_iter()

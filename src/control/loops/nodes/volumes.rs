@@ -47,7 +47,7 @@ impl Volumes {
 
     /// Removes what is not needed. An engine that does not answer is left alone at once.
     async fn pass(&self) -> engine::Result<()> {
-        let volumes = self.engine.volumes(&self.shared.installation).await?;
+        let volumes = self.engine.volumes(&self.shared.identity.installation).await?;
         let current = match self.current(&volumes).await {
             Ok(current) => current,
             Err(error) => {
@@ -56,7 +56,7 @@ impl Volumes {
             }
         };
         // It is the same in all lives of the database.
-        let guest = self.shared.guest_on(&self.node);
+        let guest = self.shared.containers.guest_on(&self.shared.nodes.cluster(), &self.node);
         let guest = guest.map(|guest| guest.volume.name.as_str());
         let mut failed = Ok(());
         for volume in volumes {
@@ -82,10 +82,10 @@ impl Volumes {
     async fn current(&self, volumes: &[Volume]) -> Result<HashSet<(JobId, u32)>, database::Error> {
         let attempts = volumes.iter().filter_map(|volume| volume.attempt);
         let ids: Vec<JobId> = attempts.clone().map(|(job, _)| job).collect();
-        let rows = jobs::readable_rows(self.shared.database.read(), &ids).await?.into_iter();
+        let rows = jobs::readable_rows(self.shared.store.database.read(), &ids).await?.into_iter();
         let placed = rows.filter(|row| !row.state.is_final() && row.state != State::Waiting);
-        let mut current = self.shared.quarantine.attempts(&self.node);
-        let damage = self.shared.damage();
+        let mut current = self.shared.nodes.quarantine.attempts(&self.node);
+        let damage = self.shared.jobs.active.damage();
         current.extend(attempts.filter(|(job, _)| damage.jobs().contains(job)));
         current.extend(placed.filter_map(|row| Some((row.id, row.attempt?))));
         Ok(current)

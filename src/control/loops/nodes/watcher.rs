@@ -137,13 +137,13 @@ impl Watcher {
 
     /// Connects and watches until the engine is lost.
     async fn watch(&mut self, failures: &mut usize) -> engine::Result<()> {
-        let calls = Arc::clone(&self.shared.engine_calls);
-        let mandate = self.shared.database.mandate().clone();
+        let calls = Arc::clone(&self.shared.counts.engine_calls);
+        let mandate = self.shared.store.database.mandate().clone();
         let calls = OfNode { node: self.name.clone(), calls, mandate };
         let engine = engine::measured(engine::connect(&self.options)?, Arc::new(calls));
         let info = self.ask(engine.as_ref()).await?;
         // Subscribing comes before the first look, so that nothing falls between the two.
-        let changes = engine.changes(&self.shared.installation).await?;
+        let changes = engine.changes(&self.shared.identity.installation).await?;
         self.found(&info);
         self.look_at(&engine, true).await?;
         self.meet_strangers(engine.as_ref()).await?;
@@ -190,7 +190,7 @@ impl Watcher {
                     let was_told = std::mem::take(&mut is_told);
                     if self.look_at(engine, false).await? && !was_told {
                         // Nothing was told for so long, though there was something: the line is dead.
-                        let anew = engine.changes(&self.shared.installation).await?;
+                        let anew = engine.changes(&self.shared.identity.installation).await?;
                         changes = anew.ready_chunks(CHANGES_AT_ONCE);
                         self.look_at(engine, true).await?;
                     }
@@ -201,7 +201,7 @@ impl Watcher {
                     self.read(reading).await;
                     let info = self.ask(engine.as_ref()).await?;
                     self.found(&info);
-                    self.shared.sightings.probed(&self.name);
+                    self.shared.nodes.sightings.probed(&self.name);
                 }
                 _ = probe.tick(), if finds_gpus && probing.is_none() => {
                     probing = Some(self.ask_for_gpus(engine));
@@ -224,7 +224,8 @@ impl Watcher {
 
     /// Asks for the GPUs beside all else: it may take minutes.
     fn ask_for_gpus(&self, engine: &Arc<dyn Engine>) -> Asking {
-        let (engine, image) = (Arc::clone(engine), self.shared.of_nodes.gpus.image.clone());
+        let (engine, image) =
+            (Arc::clone(engine), self.shared.settings.of_nodes.gpus.image.clone());
         Box::pin(async move { engine.probe_gpus(&image).await })
     }
 
@@ -233,7 +234,7 @@ impl Watcher {
         let reading =
             reading.unwrap_or_else(|error| Reading::failed(GpuProblem::Failed(error.to_string())));
         let before = self.gpus.take().unwrap_or_default();
-        let after = before.after(reading, &self.shared.of_nodes.gpus.names);
+        let after = before.after(reading, &self.shared.settings.of_nodes.gpus.names);
         tell_jobs(&self.shared, &self.name, (&before, &after)).await;
         self.look_for_links((&before, &after)).await;
         // Of a node where nothing is found and nothing is wrong there is nothing to remember.
@@ -243,7 +244,14 @@ impl Watcher {
     /// Notes whether GPUs are still linked that were.
     async fn look_for_links(&self, reports: (&GpuReport, &GpuReport)) {
         let at = now();
-        let noted = health::change(&self.shared, &self.name, |known| known.looked_for(reports, at));
+        let noted = health::change(
+            &self.shared.store,
+            &self.shared.live,
+            &self.shared.jobs,
+            &self.shared.nodes,
+            &self.name,
+            |known| known.looked_for(reports, at),
+        );
         if let Err(error) = noted.await {
             tracing::error!(node = %self.name, %error, "how well its GPUs are cannot be stored");
         }
@@ -275,7 +283,7 @@ impl Watcher {
     /// nobody called for it (`called`), whoever carries jobs on is only woken then.
     async fn look_at(&mut self, engine: &Arc<dyn Engine>, called: bool) -> engine::Result<bool> {
         let began = Instant::now();
-        let looked = self.shared.moments.next();
+        let looked = self.shared.live.moments.next();
         // What is not known to be ours is not acted on: nothing new is seen until that is.
         let Some(Sorted { ours: containers, held }) = self.sorted(engine.as_ref()).await? else {
             return Ok(false);
@@ -284,7 +292,7 @@ impl Watcher {
         self.hold(held).await;
         let contact = self.contact.get_or_insert_with(|| Contact::new(&containers).into());
         let contact = Arc::clone(contact);
-        let known = news::known(self.shared.observations().get(&self.name), &contact);
+        let known = news::known(self.shared.nodes.observations().get(&self.name), &contact);
         let differ =
             known.as_ref().map_or(containers.len(), |known| news::count(known, &containers));
         let is_new = differ > 0 || known.is_none();
@@ -297,9 +305,9 @@ impl Watcher {
             probe: Arc::clone(&self.probe),
             contact,
         };
-        self.shared.observations().insert(self.name.clone(), observation);
+        self.shared.nodes.observations().insert(self.name.clone(), observation);
         if called || is_new {
-            self.shared.bells.jobs.ring();
+            self.shared.live.bells.jobs.ring();
         }
         // Each look goes through all of them: where much happens, it is looked less often and at more of it.
         rest_after(began, differ).await;
@@ -308,12 +316,14 @@ impl Watcher {
 
     /// The containers, told apart; `None`: that cannot be told for now.
     async fn sorted(&mut self, engine: &dyn Engine) -> engine::Result<Option<Sorted>> {
-        let listed = tokio::time::timeout(LONGEST_LOOK, engine.list(&self.shared.installation));
+        let listed =
+            tokio::time::timeout(LONGEST_LOOK, engine.list(&self.shared.identity.installation));
         let silent = |_| EngineError::Unreachable("its containers cannot be listed in time".into());
         let listed = listed.await.map_err(silent)??.into_iter();
         let clock = self.clock;
         let listed = listed.map(|container| clock.corrected(container)).collect();
-        let sorted = self.sorter.sort(&self.shared, engine, listed).await;
+        let sorted =
+            self.sorter.sort(&self.shared.identity, &self.shared.store, engine, listed).await;
         self.unsorted = matches!(sorted, Err(Unsorted::Records(_)));
         match sorted {
             Ok(sorted) => Ok(Some(sorted)),
@@ -328,19 +338,19 @@ impl Watcher {
     /// Puts these into quarantine, in place of those that were there before: what they have is nobody
     /// else's from now on.
     async fn hold(&mut self, held: Vec<Held>) {
-        let before = self.shared.quarantine.on(&self.name).held;
+        let before = self.shared.nodes.quarantine.on(&self.name).held;
         let known = |id: &str| before.iter().any(|known| known.container.id == id);
         let new: Vec<&Held> = held.iter().filter(|held| !known(&held.container.id)).collect();
         self.give_no_id_of(&new).await;
         let changed = before != held;
-        self.shared.quarantine.set_held(&self.name, held);
-        let taken = self.shared.quarantine.on(&self.name).taken();
+        self.shared.nodes.quarantine.set_held(&self.name, held);
+        let taken = self.shared.nodes.quarantine.on(&self.name).taken();
         if self.taken.as_ref() != Some(&taken) {
             self.taken = Some(taken);
             self.show();
         }
         if changed {
-            self.shared.tell(Change::Node { name: self.name.clone() });
+            self.shared.live.tell(Change::Node { name: self.name.clone() });
         }
     }
 
@@ -358,7 +368,8 @@ impl Watcher {
         }
         let jobs = new.iter().map(|held| held.container.key.job);
         let Some(last) = jobs.filter(|job| job.0 <= LARGEST_ID).max() else { return };
-        let raised = self.shared.write(async |t| database::jobs::give_beyond(t, last).await).await;
+        let raised =
+            self.shared.store.write(async |t| database::jobs::give_beyond(t, last).await).await;
         if let Err(error) = raised {
             tracing::error!(%error, "ids of what is in quarantine may be given to jobs");
         }
@@ -366,13 +377,14 @@ impl Watcher {
 
     /// Notes which containers of other clusters are there, for administrators to know.
     async fn meet_strangers(&self, engine: &dyn Engine) -> engine::Result<()> {
-        let mut strangers: Vec<Stranger> = engine.strangers(&self.shared.installation).await?;
-        let own = probe::cluster(&self.shared);
+        let mut strangers: Vec<Stranger> =
+            engine.strangers(&self.shared.identity.installation).await?;
+        let own = probe::cluster(&self.shared.identity);
         strangers.retain(|stranger| stranger.cluster != own);
         strangers.sort_by(|one, other| one.name.cmp(&other.name));
         strangers.truncate(STRANGERS);
-        if self.shared.quarantine.set_strangers(&self.name, strangers) {
-            self.shared.tell(Change::Node { name: self.name.clone() });
+        if self.shared.nodes.quarantine.set_strangers(&self.name, strangers) {
+            self.shared.live.tell(Change::Node { name: self.name.clone() });
         }
         Ok(())
     }
@@ -381,14 +393,14 @@ impl Watcher {
     fn found(&mut self, info: &EngineInfo) {
         let at = now();
         self.is_lost = false;
-        self.shared.sightings.answered(&self.name, at);
+        self.shared.nodes.sightings.answered(&self.name, at);
         let mut capacity = info.capacity();
         if let Some(known) = &self.gpus {
             capacity.gpus = known.seen();
         }
         self.answer = Some(NodeObserved {
             reachable: true,
-            problem: self.shared.guests.problem(info.architecture.as_ref()),
+            problem: self.shared.containers.guests.problem(info.architecture.as_ref()),
             last_seen: Some(at),
             engine: Some(info.version.clone()),
             capacity: Some(capacity),
@@ -409,7 +421,7 @@ impl Watcher {
     /// looked last.
     fn taken(&self) -> Taken {
         let known = || {
-            let cluster = self.shared.cluster();
+            let cluster = self.shared.nodes.cluster();
             let observed = cluster.node(&self.name).and_then(|node| node.observed.as_ref());
             observed.map(|observed| observed.taken.clone()).unwrap_or_default()
         };
@@ -422,9 +434,10 @@ impl Watcher {
             tracing::warn!(node = %self.name, %error, "node is out of contact");
         }
         (self.is_lost, self.contact, self.answer) = (true, None, None);
-        self.shared.observations().insert(self.name.clone(), Observation::Silent);
-        let last = self.shared.cluster().node(&self.name).and_then(|node| node.observed.clone());
-        let answered = self.shared.sightings.last_answer(&self.name);
+        self.shared.nodes.observations().insert(self.name.clone(), Observation::Silent);
+        let last =
+            self.shared.nodes.cluster().node(&self.name).and_then(|node| node.observed.clone());
+        let answered = self.shared.nodes.sightings.last_answer(&self.name);
         self.saw(NodeObserved {
             reachable: false,
             problem: Some(error.to_string()),
@@ -435,12 +448,12 @@ impl Watcher {
             taken: self.taken(),
             capacity: last.and_then(|last| last.capacity),
         });
-        self.shared.bells.jobs.ring();
+        self.shared.live.bells.jobs.ring();
     }
 
     /// Reports what differs from what is known, until that is stored.
     fn saw(&self, observed: NodeObserved) {
-        let cluster = self.shared.cluster();
+        let cluster = self.shared.nodes.cluster();
         // Once its node is gone it is about to be stopped.
         let Some(node) = cluster.node(&self.name) else { return };
         let network = match self.options.network {
@@ -449,8 +462,8 @@ impl Watcher {
         };
         let observed = wanted(network, observed);
         if node.observed.as_ref().is_none_or(|known| !says_the_same(known, &observed)) {
-            self.shared.sightings.report(&self.name, observed);
-            self.shared.bells.sightings.ring();
+            self.shared.nodes.sightings.report(&self.name, observed);
+            self.shared.live.bells.sightings.ring();
         }
     }
 }

@@ -8,31 +8,37 @@ use protocol::time::Timestamp;
 use storage::StoragePath;
 
 use super::{Failed, pause};
+use crate::known::counts::Counts;
 use crate::known::swept::Old;
-use crate::shared::Shared;
+use crate::records::store::Store;
 
 /// Removes the logs of jobs that ended before then, and of those that are gone: so none is left behind
 /// wherever somebody was stopped who forgot a job, or kept a log of one that was being forgotten.
-pub(super) async fn remove(shared: &Shared, before: Option<Timestamp>) -> Result<(), Failed> {
-    for folder in shared.storage.log_folders().await? {
+pub(super) async fn remove(
+    store: &Store,
+    counts: &Counts,
+    before: Option<Timestamp>,
+) -> Result<(), Failed> {
+    for folder in store.storage.log_folders().await? {
         let began = Instant::now();
-        of_folder(shared, &folder, before).await?;
+        of_folder(store, counts, &folder, before).await?;
         pause(began).await;
     }
     Ok(())
 }
 
 async fn of_folder(
-    shared: &Shared,
+    store: &Store,
+    counts: &Counts,
     folder: &StoragePath,
     before: Option<Timestamp>,
 ) -> Result<(), Failed> {
     // They are read before the records: a job whose log is there was stored before it.
-    let logs = shared.storage.logs_in(folder).await?;
+    let logs = store.storage.logs_in(folder).await?;
     let jobs: Vec<JobId> = logs.keys().copied().collect();
     let known = Known {
-        ends: database::jobs::ends(shared.database.read(), &jobs).await?,
-        newest: database::jobs::newest(shared.database.read()).await?,
+        ends: database::jobs::ends(store.database.read(), &jobs).await?,
+        newest: database::jobs::newest(store.database.read()).await?,
     };
     let mut all_go = true;
     for (job, files) in logs {
@@ -41,13 +47,13 @@ async fn of_folder(
             continue;
         }
         for file in files {
-            if shared.storage.remove(&file, false).await? && !file.is_of_metrics() {
-                shared.swept.note(Old::Logs, 1);
+            if store.storage.remove(&file, false).await? && !file.is_of_metrics() {
+                counts.swept.note(Old::Logs, 1);
             }
         }
     }
     if all_go {
-        shared.storage.remove_log_folder(folder).await?;
+        store.storage.remove_log_folder(folder).await?;
     }
     Ok(())
 }

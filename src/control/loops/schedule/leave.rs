@@ -88,16 +88,16 @@ pub(super) async fn leave(
         return Ok(ending);
     }
     let jobs: Vec<JobId> = leaving.iter().map(|leaving| leaving.job).collect();
-    let attempts = database::attempts::of_jobs(shared.database.read(), &jobs).await?;
+    let attempts = database::attempts::of_jobs(shared.store.database.read(), &jobs).await?;
     // By number, so that of a job's attempts the last one stays.
     let current: HashMap<JobId, Attempt> =
         attempts.into_iter().map(|attempt| (attempt.job, attempt)).collect();
-    let asked = shared.scheduler.ask(move |queue| {
+    let asked = shared.jobs.scheduler.ask(move |queue| {
         let known = jobs.into_iter().filter_map(|id| queue.job(id));
         known.map(|job| (job.row.id, (job.row.clone(), job.spec.grace))).collect::<HashMap<_, _>>()
     });
     let known: HashMap<JobId, (JobRow, Option<Grace>)> = asked.await?;
-    let transaction = shared.database.begin().await?;
+    let transaction = shared.store.database.begin().await?;
     let (mut told, mut events, mut outbox) = (HashSet::new(), Vec::new(), Vec::new());
     for Leaving { job, cause, event: (kind, words) } in leaving {
         let Some(attempt) = current.get(&job) else { continue };
@@ -115,7 +115,7 @@ pub(super) async fn leave(
             let at = now();
             if let Some((row, _)) = known.get(&job).filter(|_| preempted) {
                 let told = (Occasion::Preempted, words.clone());
-                outbox.extend(notices::of_job(shared, (&row.key, None), told, at));
+                outbox.extend(notices::of_job(&shared.outbound, (&row.key, None), told, at));
             }
             let event = happened::to_job(job, at, kind, words);
             events.push(NewEvent { attempt: Some(number), warning: true, ..event });
@@ -125,9 +125,9 @@ pub(super) async fn leave(
     database::events::insert_many(&transaction, &events).await?;
     database::notifications::put(&transaction, &outbox).await?;
     transaction.commit().await?;
-    shared.note_stored(told.iter().copied());
+    shared.live.note_stored(told.iter().copied());
     let rows = told.iter().filter_map(|id| known.get(id));
-    rows.for_each(|(row, _)| shared.tell_job(row.id, &row.key, row.state));
+    rows.for_each(|(row, _)| shared.live.tell_job(row.id, &row.key, row.state));
     ending.extend(told);
     Ok(ending)
 }

@@ -18,17 +18,19 @@ use scheduler::Admission;
 use storage::{EntryKind, StorageError};
 
 use self::places::Places;
+use crate::accounts::people::People;
 use crate::accounts::rights;
 use crate::container::code;
 use crate::container::images;
 use crate::container::public_keys;
 use crate::container::storages;
-use crate::error::{database, internal};
+use crate::error::internal;
 use crate::files::access::Access;
-use crate::files::failure;
 use crate::known::cluster::Cluster;
+use crate::known::nodes::KnownNodes;
 use crate::known::queue::request;
 use crate::ops::{limits, virtual_clusters};
+use crate::records::store::Store;
 use crate::shared::Shared;
 
 mod places;
@@ -76,24 +78,24 @@ pub(super) async fn check(
 ) -> std::result::Result<(), Refusal> {
     let places = Places::of(spec);
     let refused = |paths: Vec<String>| move |error| Refusal { paths, error, never: None };
-    free_of_users(shared, &spec.name).await.map_err(refused(places.job(JobField::Name)))?;
-    let cluster = shared.cluster();
-    usable(shared, actor, spec, &cluster)
+    free_of_users(&shared.store, &spec.name).await.map_err(refused(places.job(JobField::Name)))?;
+    let cluster = shared.nodes.cluster();
+    usable(&shared.store, &shared.people, actor, spec, &cluster)
         .await
         .map_err(refused(places.job(JobField::VirtualCluster)))?;
     limits::check(shared, actor, spec)
         .await
         .map_err(refused(places.job(JobField::VirtualCluster)))?;
     public_keys::check(spec, secrets).map_err(refused(places.plugins()))?;
-    let storages = storages::of_job(shared, actor, spec).await;
+    let storages = storages::of_job(&shared.store, &shared.people, actor, spec).await;
     storages.map_err(refused(places.storages()))?;
     for (at, role) in spec.roles.iter().enumerate() {
-        let admitted = images::admit(shared, actor, &role.image).await;
+        let admitted = images::admit(&shared.settings, &shared.store, actor, &role.image).await;
         admitted.map_err(refused(places.image(at)))?;
     }
     let admission = admission(&cluster).await.map_err(refused(Vec::new()))?;
     let admitted = admission.admit(&request(spec, &actor.user));
-    let never = admitted.err().filter(|reason| !may_be_found(shared, &cluster, reason));
+    let never = admitted.err().filter(|reason| !may_be_found(&shared.nodes, &cluster, reason));
     if let Some(reason) = never {
         let error = Error::new(ErrorCode::ImpossibleRequestError, reason.to_string());
         return Err(Refusal {
@@ -107,7 +109,7 @@ pub(super) async fn check(
         ("codeDir", JobField::CodeDir, &spec.code_dir),
     ] {
         if let Some(path) = path {
-            let found = exists(shared, actor, spec, name, path).await;
+            let found = exists(&shared.store, actor, spec, name, path).await;
             found.map_err(refused(places.job(field)))?;
         }
     }
@@ -115,11 +117,17 @@ pub(super) async fn check(
 }
 
 /// Refuses a virtual cluster that is not there or not the actor's to use.
-async fn usable(shared: &Shared, actor: &Actor, spec: &JobSpec, cluster: &Cluster) -> Result<()> {
+async fn usable(
+    store: &Store,
+    people: &People,
+    actor: &Actor,
+    spec: &JobSpec,
+    cluster: &Cluster,
+) -> Result<()> {
     let name = &spec.virtual_cluster;
     let settings = cluster.virtual_cluster(name);
     let settings = settings.ok_or_else(|| virtual_clusters::missing(name))?;
-    if !rights::may_use_now(shared, actor, settings).await.map_err(database)? {
+    if !rights::may_use_now(store, people, actor, settings).await? {
         let message = format!("{} may not use the virtual cluster {name}", actor.user);
         return Err(Error::new(ErrorCode::ForbiddenUserError, message));
     }
@@ -131,7 +139,7 @@ async fn usable(shared: &Shared, actor: &Actor, spec: &JobSpec, cluster: &Cluste
 }
 
 /// Whether it is GPUs that are missing, while there is a node whose drivers were not asked for any yet.
-fn may_be_found(shared: &Shared, cluster: &Cluster, reason: &WaitReason) -> bool {
+fn may_be_found(nodes: &KnownNodes, cluster: &Cluster, reason: &WaitReason) -> bool {
     let of_gpus = matches!(
         reason,
         WaitReason::TypeAbsent { .. }
@@ -141,7 +149,7 @@ fn may_be_found(shared: &Shared, cluster: &Cluster, reason: &WaitReason) -> bool
         let NodeSettings { name, gpus, gpu_runtime, .. } = &node.settings;
         let found = node.observed.as_ref().is_some_and(|observed| observed.gpus.is_some());
         let known = gpus.is_some() || !gpu_runtime.finds_gpus() || found;
-        !known && !shared.sightings.was_probed(name)
+        !known && !nodes.sightings.was_probed(name)
     };
     of_gpus && cluster.records().any(not_asked)
 }
@@ -156,10 +164,10 @@ async fn admission(cluster: &Arc<Cluster>) -> Result<Arc<Admission>> {
 }
 
 /// Refuses a name that reads as the address of another user's job: `alice~train`.
-async fn free_of_users(shared: &Shared, name: &JobName) -> Result<()> {
+async fn free_of_users(store: &Store, name: &JobName) -> Result<()> {
     let Ok(JobKey { user, .. }) = name.as_str().parse() else { return Ok(()) };
-    let given = database::user_names::find(shared.database.read(), &user).await;
-    if given.map_err(database)?.is_none() {
+    let given = database::user_names::find(store.database.read(), &user).await;
+    if given?.is_none() {
         return Ok(());
     }
     let message = format!(
@@ -169,7 +177,7 @@ async fn free_of_users(shared: &Shared, name: &JobName) -> Result<()> {
 }
 
 async fn exists(
-    shared: &Shared,
+    store: &Store,
     actor: &Actor,
     spec: &JobSpec,
     field: &str,
@@ -178,27 +186,27 @@ async fn exists(
     let invalid = |message: String| {
         Error::new(ErrorCode::InvalidParametersError, format!("{field}: {message}"))
     };
-    let path = environment::substitute(path, &facts(shared, spec, &key(actor, spec)));
-    let place = shared.storage.resolve(&path).map_err(|error| invalid(error.to_string()))?;
-    let access = Access { shared, actor };
+    let path = environment::substitute(path, &facts(store, spec, &key(actor, spec)));
+    let place = store.storage.resolve(&path).map_err(|error| invalid(error.to_string()))?;
+    let access = Access { store, actor };
     let readable = match field {
         "authFile" => access.to_read(&place).await,
         _ => access.to_read_whole(&place).await,
     };
     readable.map_err(|error| about(field, error))?;
-    let found = shared.storage.find(&place).await.map_err(failure);
+    let found = store.storage.find(&place).await;
     let found = found
         .map_err(|error| about(field, error))?
-        .ok_or_else(|| invalid(format!("{path} does not exist in {}", shared.storage.uri())))?;
+        .ok_or_else(|| invalid(format!("{path} does not exist in {}", store.storage.uri())))?;
     match (field, found.kind) {
         (_, EntryKind::Link) => Err(invalid(format!("{path} is a link: name what it leads to"))),
         ("codeDir", EntryKind::File) => Err(invalid(format!("{path} is a file: name its folder"))),
         ("codeDir", EntryKind::Folder) => {
-            match shared.storage.folder_size(&place, code::LARGEST).await {
+            match store.storage.folder_size(&place, code::LARGEST).await {
                 Err(StorageError::TooLarge { .. }) => {
                     Err(invalid(format!("{path} is larger than 200 MB; put data into dataDir")))
                 }
-                other => other.map(drop).map_err(failure).map_err(|error| about(field, error)),
+                other => other.map(drop).map_err(|error| about(field, error)),
             }
         }
         ("authFile", EntryKind::Folder) => Err(invalid(format!("{path} is a folder"))),
@@ -208,37 +216,34 @@ async fn exists(
 
 /// Makes the output folder of a version 1 job: the one it names, else the default one. Where the
 /// default one is somebody else's, who has a job of the same name, it is one in the user's own.
-pub(super) async fn create_output(
-    shared: &Shared,
-    actor: &Actor,
-    spec: &mut JobSpec,
-) -> Result<()> {
+pub(super) async fn create_output(store: &Store, actor: &Actor, spec: &mut JobSpec) -> Result<()> {
     if spec.dialect == Dialect::V2 && spec.output_dir.is_none() {
         return Ok(());
     }
     let default = spec.output_dir.as_deref().is_none_or(str::is_empty);
-    match make_output(shared, actor, spec).await {
+    match make_output(store, actor, spec).await {
         Err(error) if default && error.code == ErrorCode::ForbiddenUserError => {
             spec.output_dir = Some(OWN_OUTPUT.to_owned());
-            make_output(shared, actor, spec).await
+            make_output(store, actor, spec).await
         }
         made => made,
     }
 }
 
-async fn make_output(shared: &Shared, actor: &Actor, spec: &JobSpec) -> Result<()> {
+async fn make_output(store: &Store, actor: &Actor, spec: &JobSpec) -> Result<()> {
     let key = key(actor, spec);
-    let path = environment::output_dir(&facts(shared, spec, &key));
-    let place = shared.storage.resolve(&path).map_err(failure);
+    let path = environment::output_dir(&facts(store, spec, &key));
+    let place = store.storage.resolve(&path);
     let place = place.map_err(|error| about("outputDir", error))?;
-    let written = Access { shared, actor }.to_write_whole(&place).await;
+    let written = Access { store, actor }.to_write_whole(&place).await;
     written.map_err(|error| about("outputDir", error))?;
-    let made = shared.storage.create_folder(&place).await.map_err(failure);
+    let made = store.storage.create_folder(&place).await;
     made.map_err(|error| about("outputDir", error))
 }
 
 /// The same, with the field that it is about.
-fn about(field: &str, error: Error) -> Error {
+fn about(field: &str, error: impl Into<Error>) -> Error {
+    let error = error.into();
     Error { message: format!("{field}: {}", error.message), ..error }
 }
 
@@ -246,6 +251,6 @@ fn key(actor: &Actor, spec: &JobSpec) -> JobKey {
     JobKey { user: actor.user.clone(), name: spec.name.clone() }
 }
 
-fn facts<'a>(shared: &'a Shared, spec: &'a JobSpec, key: &'a JobKey) -> JobFacts<'a> {
-    JobFacts { key, spec, job_id: JobId(0), attempt: 0, file_system_uri: shared.storage.uri() }
+fn facts<'a>(store: &'a Store, spec: &'a JobSpec, key: &'a JobKey) -> JobFacts<'a> {
+    JobFacts { key, spec, job_id: JobId(0), attempt: 0, file_system_uri: store.storage.uri() }
 }

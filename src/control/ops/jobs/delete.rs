@@ -11,7 +11,7 @@ use protocol::ids::{JobKey, NodeName};
 use super::missing;
 use crate::accounts::rights::owner_only;
 use crate::container::folders;
-use crate::error::database;
+use crate::known::nodes::KnownNodes;
 use crate::records::audit::Note;
 use crate::records::usage;
 use crate::shared::Shared;
@@ -27,16 +27,19 @@ pub(super) async fn delete(shared: &Shared, actor: &Actor, job: JobRow) -> Resul
     if !job.state.is_final() {
         return Err(goes_on(&job.key));
     }
-    until_removed(shared, &job).await?;
+    until_removed(&shared.nodes, &job).await?;
     let (action, object) = (AuditAction::JobDeleted, job.key.to_string());
     let entry = Note { action, object, detail: String::new(), address: None }.by(actor);
-    let used = usage::of(shared, std::slice::from_ref(&job)).await.map_err(database)?;
+    let used =
+        usage::of(&shared.store, &shared.nodes, &shared.readings, std::slice::from_ref(&job))
+            .await?;
     // Before it is forgotten: nobody would look for them any more.
-    if let Err(error) = folders::forget_checkpoints(shared, std::slice::from_ref(&job)).await {
+    if let Err(error) = folders::forget_checkpoints(&shared.store, std::slice::from_ref(&job)).await
+    {
         let job = job.key.to_string();
         tracing::warn!(%error, job, "its checkpoints are not removed");
     }
-    let deleted = shared.write(async |transaction| {
+    let deleted = shared.store.write(async |transaction| {
         used.add(transaction).await?;
         let deleted = database::jobs::remove_many(transaction, &[job.id]).await?;
         if !deleted.is_empty() {
@@ -44,23 +47,23 @@ pub(super) async fn delete(shared: &Shared, actor: &Actor, job: JobRow) -> Resul
         }
         Ok(!deleted.is_empty())
     });
-    if !deleted.await.map_err(database)? {
+    if !deleted.await? {
         // Somebody was quicker.
         return Err(missing(&job.key));
     }
-    if let Err(error) = shared.storage.forget_logs(job.id).await {
+    if let Err(error) = shared.store.storage.forget_logs(job.id).await {
         let job = job.key.to_string();
         tracing::warn!(%error, job, "its logs are not removed yet: that is tried again in an hour");
     }
     let JobRow { id, key, state, .. } = job;
-    shared.tell_pages(Change::Job { id, key, state });
+    shared.live.tell_pages(Change::Job { id, key, state });
     Ok(())
 }
 
 /// Waits until no container of a job is seen any more. What has no record is nobody's after the next start,
 /// and left alone.
-async fn until_removed(shared: &Shared, job: &JobRow) -> Result<()> {
-    let there = || shared.observations().node_with(job.id);
+async fn until_removed(nodes: &KnownNodes, job: &JobRow) -> Result<()> {
+    let there = || nodes.observations().node_with(job.id);
     let removed = async {
         while there().is_some() {
             tokio::time::sleep(PAUSE).await;

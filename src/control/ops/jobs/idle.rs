@@ -6,7 +6,6 @@ use api::{Actor, Error, ErrorCode, Result};
 use database::jobs::JobRow;
 
 use crate::accounts::rights::owner_only;
-use crate::error::database;
 use crate::records::happened;
 use crate::shared::Shared;
 use crate::wake::now;
@@ -26,12 +25,12 @@ pub(super) async fn keep(shared: &Shared, actor: &Actor, job: &JobRow, hours: u3
     let until = at.plus_millis(i64::from(hours) * 3_600_000);
     let words = format!("{} keeps it for {hours} h, though its GPUs may do nothing", actor.user);
     let event = happened::by_person(happened::to_job(job.id, at, "kept", words), &actor.user);
-    let kept = shared.write(async |t| {
+    let kept = shared.store.write(async |t| {
         database::kept_jobs::keep(t, job.id, until).await?;
         database::events::insert_many(t, std::slice::from_ref(&event)).await
     });
-    kept.await.map_err(database)?;
-    shared.idle.keep(job.id, until);
-    shared.tell_pages(Change::Job { id: job.id, key: job.key.clone(), state: job.state });
+    kept.await?;
+    shared.readings.idle.keep(job.id, until);
+    shared.live.tell_pages(Change::Job { id: job.id, key: job.key.clone(), state: job.state });
     Ok(())
 }

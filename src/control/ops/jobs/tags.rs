@@ -5,15 +5,21 @@ use database::jobs::JobRow;
 use protocol::ids::Tag;
 
 use crate::accounts::rights::owner_only;
-use crate::error::database;
-use crate::shared::Shared;
+use crate::known::live::Live;
+use crate::records::store::Store;
 
 /// The most tags of a job.
 const MOST: usize = 64;
 
-pub(super) async fn add(shared: &Shared, actor: &Actor, job: &JobRow, tag: &Tag) -> Result<()> {
+pub(super) async fn add(
+    store: &Store,
+    live: &Live,
+    actor: &Actor,
+    job: &JobRow,
+    tag: &Tag,
+) -> Result<()> {
     owner_only(actor, &job.key.user, "tag this job")?;
-    let added = shared.write(async |t| {
+    let added = store.write(async |t| {
         let known = database::tags::of_jobs(t, &[job.id]).await?;
         let known = known.get(&job.id).map_or(&[][..], Vec::as_slice);
         if known.len() >= MOST && !known.contains(tag) {
@@ -22,22 +28,28 @@ pub(super) async fn add(shared: &Shared, actor: &Actor, job: &JobRow, tag: &Tag)
         database::tags::add(t, job.id, tag).await?;
         Ok(true)
     });
-    if !added.await.map_err(database)? {
+    if !added.await? {
         let message = format!("a job has {MOST} tags at most");
         return Err(Error::new(ErrorCode::InvalidParametersError, message));
     }
-    shared.tell_pages(changed(job));
+    live.tell_pages(changed(job));
     Ok(())
 }
 
-pub(super) async fn remove(shared: &Shared, actor: &Actor, job: &JobRow, tag: &Tag) -> Result<()> {
+pub(super) async fn remove(
+    store: &Store,
+    live: &Live,
+    actor: &Actor,
+    job: &JobRow,
+    tag: &Tag,
+) -> Result<()> {
     owner_only(actor, &job.key.user, "tag this job")?;
-    let removed = shared.write(async |t| database::tags::remove(t, job.id, tag).await);
-    if !removed.await.map_err(database)? {
+    let removed = store.write(async |t| database::tags::remove(t, job.id, tag).await);
+    if !removed.await? {
         let message = format!("{} has no tag {tag}", job.key);
         return Err(Error::new(ErrorCode::NoTagError, message));
     }
-    shared.tell_pages(changed(job));
+    live.tell_pages(changed(job));
     Ok(())
 }
 

@@ -10,15 +10,16 @@ use protocol::amount::Amount;
 use protocol::ids::{GpuType, GroupName, UserName};
 
 use crate::accounts::rights::owner_only;
-use crate::error::database;
-use crate::shared::Shared;
+use crate::known::settings::Settings;
+use crate::records::store::Store;
 use crate::wake::now;
 
 /// Milliseconds of an hour.
 const HOUR: u128 = 3_600_000;
 
 pub(super) async fn usage(
-    shared: &Shared,
+    settings: &Settings,
+    store: &Store,
     actor: &Actor,
     query: &UsageQuery,
 ) -> Result<Vec<UsageOfDay>> {
@@ -32,14 +33,14 @@ pub(super) async fn usage(
         owner_only(actor, user, "see what was used")?;
     }
     let days = days.start().0..=days.end().0;
-    let used = database::usage::list(shared.database.read(), &days, user).await;
+    let used = database::usage::list(store.database.read(), &days, user).await;
     let memberships = match user {
-        Some(user) => database::groups::of_user(shared.database.read(), user).await,
-        None => database::groups::list(shared.database.read()).await,
+        Some(user) => database::groups::of_user(store.database.read(), user).await,
+        None => database::groups::list(store.database.read()).await,
     };
-    let groups = groups(memberships.map_err(database)?);
-    let prices = &shared.of_nodes.gpus.prices;
-    let views = used.map_err(database)?.into_iter().map(|used| {
+    let groups = groups(memberships?);
+    let prices = &settings.of_nodes.gpus.prices;
+    let views = used?.into_iter().map(|used| {
         let groups = groups.get(&used.0.user).into_iter().flatten().cloned().collect();
         UsageOfDay { groups, ..view(used, prices) }
     });

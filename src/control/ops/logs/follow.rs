@@ -15,7 +15,7 @@ use tokio::sync::broadcast::Receiver;
 
 use super::position::Position;
 use super::readers::Reader;
-use crate::error::{database, internal};
+use crate::error::internal;
 use crate::logs::end::LogEnd;
 use crate::logs::engines::engine_of;
 use crate::shared::Shared;
@@ -59,7 +59,7 @@ pub(super) fn follow(
     sent: Position,
     reader: Reader,
 ) -> BoxStream<'static, Result<Bytes>> {
-    let changes = shared.listen();
+    let changes = shared.live.listen();
     let last_sent = LogEnd::new(LAST_SENT);
     let follower =
         Follower { shared, task, changes, sent, last_sent, step: Step::Look, _reader: reader };
@@ -123,16 +123,16 @@ impl Follower {
     }
 
     async fn is_over(&mut self) -> Result<bool> {
-        let task = database::tasks::get(self.shared.database.read(), &self.task.key).await;
-        let task = task.map_err(database)?;
+        let task = database::tasks::get(self.shared.store.database.read(), &self.task.key).await;
+        let task = task?;
         task.map(|task| task.state.is_final())
             .ok_or_else(|| Error::new(ErrorCode::NoTaskLogError, "the task is gone"))
     }
 
     /// Reads from the container, if there is one that was started.
     async fn found_container(&mut self) -> engine::Result<bool> {
-        let name = self.task.key.container_name(&self.shared.installation);
-        let engine = engine_of(&self.shared, &self.task.placement.node)?;
+        let name = self.task.key.container_name(&self.shared.identity.installation);
+        let engine = engine_of(&self.shared.nodes, &self.task.placement.node)?;
         let container = engine.inspect(&name).await?;
         if container.is_none_or(|container| container.status == ContainerStatus::Created) {
             return Ok(false);
@@ -152,8 +152,8 @@ impl Follower {
 
     /// After the engine's stream has ended: finished if the container is, else look again.
     async fn after_reading(&mut self) {
-        let name = self.task.key.container_name(&self.shared.installation);
-        let container = match engine_of(&self.shared, &self.task.placement.node) {
+        let name = self.task.key.container_name(&self.shared.identity.installation);
+        let container = match engine_of(&self.shared.nodes, &self.task.placement.node) {
             Ok(engine) => engine.inspect(&name).await.ok().flatten(),
             Err(_) => None,
         };
@@ -166,7 +166,7 @@ impl Follower {
     }
 
     async fn found_kept(&mut self) -> Result<bool> {
-        let kept = self.shared.storage.kept_log(&self.task.key).await.map_err(internal)?;
+        let kept = self.shared.store.storage.kept_log(&self.task.key).await.map_err(internal)?;
         let Some(kept) = kept else { return Ok(false) };
         let rest = match self.sent.since {
             None => kept.text(self.sent.bytes),

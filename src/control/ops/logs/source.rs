@@ -11,6 +11,8 @@ use futures::stream::{BoxStream, StreamExt, TryStreamExt};
 use storage::LogReader;
 
 use crate::error::internal;
+use crate::known::identity::Identity;
+use crate::known::nodes::KnownNodes;
 use crate::logs::engines::engine_of;
 use crate::logs::spools::held::{End, Spool};
 use crate::shared::Shared;
@@ -68,7 +70,7 @@ pub(super) async fn find(shared: &Arc<Shared>, task: &Task) -> Result<Option<Sou
     if let Some(spool) = shared.spools.held(&task.key) {
         return Ok(Some(Source::Held(spool)));
     }
-    let kept = shared.storage.kept_log(&task.key).await.map_err(internal)?;
+    let kept = shared.store.storage.kept_log(&task.key).await.map_err(internal)?;
     if let Some(kept) = kept {
         return Ok(Some(Source::Kept(kept)));
     }
@@ -77,27 +79,28 @@ pub(super) async fn find(shared: &Arc<Shared>, task: &Task) -> Result<Option<Sou
     let reached = tokio::time::timeout(CATCH_UP, begun).await;
     if reached.is_err() && spool.reached().bytes == 0 && task.state.is_final() {
         // It is known by a failure whether the engine can be asked at all.
-        engine_of(shared, &task.placement.node).map_err(unavailable)?;
+        engine_of(&shared.nodes, &task.placement.node).map_err(unavailable)?;
     }
     if spool.reached().end != Some(End::Gone) {
         return Ok(Some(Source::Held(spool)));
     }
     shared.spools.forget(&task.key);
-    let kept = shared.storage.kept_log(&task.key).await.map_err(internal)?;
+    let kept = shared.store.storage.kept_log(&task.key).await.map_err(internal)?;
     Ok(kept.map(Source::Kept))
 }
 
 /// All of it, as it is now.
 pub(super) async fn whole(
-    shared: &Arc<Shared>,
+    identity: &Identity,
+    nodes: &KnownNodes,
     task: &Task,
     source: Source,
 ) -> Result<BoxStream<'static, Result<Bytes>>> {
     if source.is_present() {
         return Ok(source.reader().text(0).map_err(internal).boxed());
     }
-    let engine = engine_of(shared, &task.placement.node).map_err(unavailable)?;
-    let name = task.key.container_name(&shared.installation);
+    let engine = engine_of(nodes, &task.placement.node).map_err(unavailable)?;
+    let name = task.key.container_name(&identity.installation);
     let chunks = engine.logs(&name, LogRequest::default()).await.map_err(unavailable)?;
     Ok(chunks.map_ok(|chunk| chunk.bytes).map_err(unavailable).boxed())
 }

@@ -21,7 +21,7 @@ const END_BYTES: u64 = 128 * 1024;
 
 /// Where the log is once there is more of it than so many bytes, or after a while.
 pub(super) async fn after(ops: &Ops, task: &Task, bytes: u64) -> Result<Option<Source>> {
-    let mut changes = ops.shared.listen();
+    let mut changes = ops.shared.live.listen();
     match ops.source(task).await? {
         Some(Source::Held(spool)) => {
             let was_present = spool.reached().present;

@@ -10,22 +10,22 @@ use protocol::person::Profile;
 
 use super::{missing, note};
 use crate::accounts::rights::{Standing, owner_only};
-use crate::error::database;
 use crate::ops::grants::{Grantee, Grants};
 use crate::ops::groups::store;
+use crate::records::store::Store;
 use crate::shared::Shared;
 
-pub(super) async fn list(shared: &Shared, actor: &Actor) -> Result<BTreeMap<UserName, Profile>> {
-    let reader = shared.database.read();
+pub(super) async fn list(store: &Store, actor: &Actor) -> Result<BTreeMap<UserName, Profile>> {
+    let reader = store.database.read();
     if actor.admin {
-        return database::profiles::list(reader).await.map_err(database);
+        return Ok(database::profiles::list(reader).await?);
     }
-    let own = database::profiles::get(reader, &actor.user).await.map_err(database)?;
+    let own = database::profiles::get(reader, &actor.user).await?;
     Ok([(actor.user.clone(), own)].into())
 }
 
 pub(super) async fn set(
-    shared: &Shared,
+    store: &Store,
     actor: &Actor,
     name: &UserName,
     profile: Profile,
@@ -35,14 +35,14 @@ pub(super) async fn set(
     if !mistakes.is_empty() {
         return Err(Error::invalid_settings(mistakes));
     }
-    let set = shared.write(async |t| {
+    let set = store.write(async |t| {
         let there = database::users::get(t, name).await?.is_some();
         if there {
             database::profiles::save(t, name, &profile).await?;
         }
         Ok(there)
     });
-    if set.await.map_err(database)? { Ok(()) } else { Err(missing(name)) }
+    if set.await? { Ok(()) } else { Err(missing(name)) }
 }
 
 pub(super) async fn set_virtual_clusters(
@@ -59,7 +59,7 @@ pub(super) async fn set_virtual_clusters(
     let names: Vec<_> = clusters.iter().map(VirtualClusterName::as_str).collect();
     let entry = note(AuditAction::UserVirtualClusters, user, names.join(", ")).by(actor);
     let wanted = clusters.into_iter().collect();
-    let set = shared.write(async |t| {
+    let set = shared.store.write(async |t| {
         let known = database::virtual_clusters::list(t).await?;
         let grants = Grants::new(known, Grantee::User(user, &standing.memberships), &wanted);
         if let Ok(grants) = &grants {
@@ -68,10 +68,10 @@ pub(super) async fn set_virtual_clusters(
         }
         Ok(grants)
     });
-    let Grants { changed, granted, .. } = set.await.map_err(database)??;
+    let Grants { changed, granted, .. } = set.await??;
     if !changed.is_empty() {
-        shared.cluster.read_virtual_clusters(&shared.database).await.map_err(database)?;
-        shared.tell(api::changes::Change::Cluster);
+        shared.nodes.cluster.read_virtual_clusters(&shared.store.database).await?;
+        shared.live.tell(api::changes::Change::Cluster);
     }
     Ok(granted)
 }

@@ -10,7 +10,7 @@ use database::tokens::{self, TokenRecord};
 use sha2::{Digest, Sha256};
 
 use super::note;
-use crate::error::database;
+use crate::records::store::Store;
 use crate::secrets::sealing::random;
 use crate::shared::Shared;
 use crate::wake::now;
@@ -40,14 +40,14 @@ pub(super) async fn create(
         user: actor.user.clone(),
         label: label.to_owned(),
         created_at,
-        expires_at: shared.rules.tokens.end(created_at, lifetime_seconds)?,
+        expires_at: shared.settings.rules.tokens.end(created_at, lifetime_seconds)?,
         made_by: match by {
             Means::Token(id) => Some(*id),
             Means::Session(_) | Means::Password => None,
         },
         by_sign_in: *by == Means::Password,
     };
-    let made = shared.write(async |t| {
+    let made = shared.store.write(async |t| {
         let Some(record) = as_allowed(t, asked.clone()).await? else { return Ok(None) };
         let id = tokens::insert(t, &record).await?;
         if !record.by_sign_in {
@@ -59,7 +59,7 @@ pub(super) async fn create(
     let made = match made.await {
         Ok(made) => made,
         Err(database::Error::NotFound { .. }) => return Err(gone()),
-        Err(error) => return Err(database(error)),
+        Err(error) => return Err(error.into()),
     };
     let (id, record) = made.ok_or_else(|| {
         let message = format!("you have {MOST} tokens: revoke one that you do not need any more");
@@ -95,21 +95,21 @@ async fn as_allowed(
     Ok(Some(asked))
 }
 
-pub(super) async fn list(shared: &Shared, actor: &Actor) -> Result<Vec<TokenView>> {
-    let tokens = tokens::list_of(shared.database.read(), &actor.user).await;
-    Ok(tokens.map_err(database)?.into_iter().map(view).collect())
+pub(super) async fn list(store: &Store, actor: &Actor) -> Result<Vec<TokenView>> {
+    let tokens = tokens::list_of(store.database.read(), &actor.user).await;
+    Ok(tokens?.into_iter().map(view).collect())
 }
 
-pub(super) async fn revoke(shared: &Shared, actor: &Actor, id: i64) -> Result<()> {
+pub(super) async fn revoke(store: &Store, actor: &Actor, id: i64) -> Result<()> {
     let entry = note(AuditAction::TokenRevoked, &actor.user, id.to_string()).by(actor);
-    let removed = shared.write(async |t| {
+    let removed = store.write(async |t| {
         let removed = tokens::remove(t, &actor.user, id).await?;
         if removed {
             database::audit::insert(t, &entry).await?;
         }
         Ok(removed)
     });
-    if removed.await.map_err(database)? {
+    if removed.await? {
         return Ok(());
     }
     Err(Error::new(ErrorCode::InvalidParametersError, "you have no such token"))

@@ -1,0 +1,38 @@
+//! What is kept between one use of containers and the next.
+
+use protocol::ids::NodeName;
+
+use super::guest::program::{Guest, Guests};
+use super::images::doings::Doings;
+use super::tunnels::idle::Tunnels;
+use crate::known::cluster::{Cluster, architecture};
+use crate::wake::Moments;
+
+/// What tasks' containers have in common.
+#[derive(Debug)]
+pub(crate) struct Held {
+    /// What runs the tasks' commands; without it a shell does, and nobody can enter.
+    pub(crate) guests: Guests,
+    /// What is being done with images.
+    pub(crate) images: Doings,
+    /// Ways into tasks that wait for their next use.
+    pub(crate) tunnels: Tunnels,
+    /// Counts the changes of users' public keys.
+    pub(crate) key_changes: Moments,
+}
+
+impl Held {
+    pub(crate) fn new(guests: Guests) -> Self {
+        Self {
+            guests,
+            images: Doings::default(),
+            tunnels: Tunnels::default(),
+            key_changes: Moments::default(),
+        }
+    }
+
+    /// The program for containers of a node, if there is one.
+    pub(crate) fn guest_on(&self, cluster: &Cluster, node: &NodeName) -> Option<&Guest> {
+        self.guests.on(cluster.node(node).and_then(architecture))
+    }
+}

@@ -1,0 +1,55 @@
+//! What is known of nodes.
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use super::checks::Checks;
+use super::cluster::Cluster;
+use super::faults::Faults;
+use super::observations::Observations;
+use super::quarantine::Quarantine;
+use super::refresh::ClusterHandle;
+use super::sightings::Sightings;
+use super::unkilled::Unkilled;
+use crate::lock::lock;
+
+/// Nodes as they are described, and as they are seen.
+#[derive(Debug)]
+pub(crate) struct KnownNodes {
+    /// Nodes and virtual clusters.
+    pub(crate) cluster: ClusterHandle,
+    /// What is seen of each node's engine, until it is stored.
+    pub(crate) sightings: Sightings,
+    /// What the loops see of each node's engine.
+    observations: Mutex<Observations>,
+    /// What is on them that is not to be touched.
+    pub(crate) quarantine: Quarantine,
+    /// What they have failed to start.
+    pub(crate) faults: Faults,
+    /// What does not end on them, though it is told to.
+    pub(crate) unkilled: Unkilled,
+    /// What is known of the checks that they go through.
+    pub(crate) checks: Checks,
+}
+
+impl KnownNodes {
+    pub(crate) fn new(cluster: ClusterHandle) -> Self {
+        Self {
+            cluster,
+            sightings: Sightings::default(),
+            observations: Mutex::default(),
+            quarantine: Quarantine::default(),
+            faults: Faults::default(),
+            unkilled: Unkilled::default(),
+            checks: Checks::default(),
+        }
+    }
+
+    /// Nodes and virtual clusters as they were last read.
+    pub(crate) fn cluster(&self) -> Arc<Cluster> {
+        self.cluster.current()
+    }
+
+    pub(crate) fn observations(&self) -> MutexGuard<'_, Observations> {
+        lock(&self.observations)
+    }
+}
