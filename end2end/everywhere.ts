@@ -28,7 +28,6 @@ export async function everywhere(cluster: Cluster): Promise<string[]> {
     waiting,
     failed,
     `${failed}/logs`,
-    `${running}/logs?task=*`,
     "/submit",
     "/submit?way=editor",
     "/submit?way=file",
@@ -109,7 +108,7 @@ export async function opened(context: BrowserContext, look: Look, path: string):
   const page = await context.newPage();
   await page.setViewportSize({ width: look.width, height: 900 });
   await berth.open(page, path);
-  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+  await expect(page.getByRole("heading", { level: 1 }).first()).toBeVisible();
   await expect(page.locator("html")).toHaveAttribute("lang", look.language === "en" ? "en" : "zh-CN");
   await expect(page.locator("html")).toHaveAttribute("data-theme", look.theme);
   return page;

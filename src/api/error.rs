@@ -102,7 +102,13 @@ fn senders(source: &(dyn std::error::Error + 'static), message: String) -> Error
         if let Some(error) = found.downcast_ref::<Error>() {
             return error.clone();
         }
-        cause = found.source();
+        // What an error of input or output wraps is not its source, but the source of that is.
+        cause = match found.downcast_ref::<std::io::Error>() {
+            Some(wrapping) => {
+                wrapping.get_ref().map(|inner| inner as &(dyn std::error::Error + 'static))
+            }
+            None => found.source(),
+        };
     }
     Error::new(ErrorCode::InvalidParametersError, message)
 }
