@@ -16,6 +16,7 @@ pub(crate) mod words_declared;
 pub(crate) mod words_files;
 pub(crate) mod words_images;
 pub(crate) mod words_job;
+pub(crate) mod words_keys;
 pub(crate) mod words_lists;
 pub(crate) mod words_metrics;
 pub(crate) mod words_notifications;

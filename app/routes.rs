@@ -23,6 +23,7 @@ use crate::part::{MakeView, Page};
 use crate::parts::clock::Clock;
 use crate::parts::finder::Finder;
 use crate::parts::frame::Frame;
+use crate::parts::key_list::KeyList;
 use crate::parts::keys;
 use crate::parts::quarantine::fetch_quarantine;
 use crate::scroll;
@@ -92,7 +93,7 @@ pub fn App() -> impl IntoView {
 /// The page of the address, inside the frame.
 #[component]
 fn Pages() -> impl IntoView {
-    keys::listen(Finder::provide());
+    keys::listen(Finder::provide(), KeyList::provide());
     scroll::keep();
     view! {
         <Frame>

@@ -40,6 +40,7 @@ pub(crate) struct Texts {
     pub(crate) images: super::words_images::Images,
     pub(crate) audit: super::words_audit::AuditWords,
     pub(crate) accounts: super::words_accounts::Accounts,
+    pub(crate) keys: super::words_keys::Keys,
     pub(crate) finding: super::words_lists::Finding,
     pub(crate) many: super::words_lists::Many,
     pub(crate) views: super::words_lists::Views,

@@ -8,6 +8,7 @@ mod connect;
 mod declared;
 mod files;
 mod images;
+mod keys;
 mod lists;
 mod metrics;
 mod notifications;
@@ -58,6 +59,7 @@ pub(crate) static TEXTS: Texts = Texts {
     images: images::IMAGES,
     audit: audit::AUDIT,
     accounts: accounts::ACCOUNTS,
+    keys: keys::KEYS,
     finding: lists::FINDING,
     many: lists::MANY,
     views: lists::VIEWS,

@@ -15,6 +15,7 @@ use crate::pages::profile::public_keys::PublicKeys;
 use crate::pages::profile::tokens::Tokens;
 use crate::parts::page_header::PageHeader;
 use crate::parts::preferences::Preferences;
+use crate::parts::single_keys::SingleKeys;
 
 /// One's own account: password, keys, tokens, language and theme.
 #[component]
@@ -26,6 +27,7 @@ pub(crate) fn ProfilePage() -> impl IntoView {
                 <h2 id="looks" class="card__head">{tr(|t| t.profile.looks)}</h2>
                 <Preferences/>
             </section>
+            <SingleKeys/>
             <Account/>
             <Notifications/>
             <PublicKeys/>

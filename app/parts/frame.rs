@@ -5,6 +5,7 @@ use crate::parts::ask::{AskDialog, Asker};
 use crate::parts::condition_chip::ConditionShapes;
 use crate::parts::finder::{FinderButton, FinderPlace};
 use crate::parts::glyph::{Drawn, Glyph};
+use crate::parts::key_list::KeyListPlace;
 use crate::parts::nav::{BottomBar, Sidebar};
 use crate::parts::outage::Outage;
 use crate::parts::preferences::Preferences;
@@ -28,6 +29,7 @@ pub(crate) fn Frame(children: Children) -> impl IntoView {
         <ConditionShapes/>
         <AskDialog asker=asker/>
         {signed_in.then(|| view! { <FinderPlace/> })}
+        {signed_in.then(|| view! { <KeyListPlace/> })}
         {signed_in.then(|| view! { <SignInDialog again=again/> })}
     }
 }

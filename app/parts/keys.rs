@@ -1,6 +1,7 @@
-//! Single keys: `g` and a letter go to a page, `/` goes to the filter, `?` finds pages, jobs and nodes. They
-//! are silent while somebody types and while an input method composes. Ctrl or ⌘ with K finds from there, too.
-//! Those of a list of jobs are in `row_keys`.
+//! Single keys: `g` and a letter go to a page, `/` goes to the filter, or finds pages, jobs and nodes where a
+//! page has none, `?` says what each key does. They are silent while somebody types, while an input method
+//! composes and where they are turned off. Ctrl or ⌘ with K finds from there, too. Those of a list of jobs are
+//! in `row_keys`, those that go to what is before and after in `step_keys`.
 
 use std::cell::Cell;
 
@@ -11,7 +12,8 @@ use leptos_router::hooks::use_navigate;
 use wasm_bindgen::JsCast;
 
 use crate::parts::finder::Finder;
-use crate::parts::row_keys;
+use crate::parts::key_list::KeyList;
+use crate::parts::{row_keys, single_keys, step_keys};
 
 /// A second key counts for so long after the first, in milliseconds.
 const CHORD_MILLIS: i64 = 1500;
@@ -27,15 +29,15 @@ enum Meaning {
     Go(&'static str),
     /// Put the cursor into the page's filter.
     Filter,
-    /// Find something by what it is called.
-    Find,
+    /// Say what each key does.
+    Keys,
 }
 
 fn meaning(key: &str, after_prefix: bool) -> Meaning {
     match (after_prefix, key) {
         (false, "g") => Meaning::Prefix,
         (false, "/") => Meaning::Filter,
-        (false, "?") => Meaning::Find,
+        (false, "?") => Meaning::Keys,
         (true, "h") => Meaning::Go("/"),
         (true, "j") => Meaning::Go("/jobs"),
         (true, "s") => Meaning::Go("/submit"),
@@ -47,7 +49,7 @@ fn meaning(key: &str, after_prefix: bool) -> Meaning {
 }
 
 /// Listens to the keys of the whole page.
-pub(crate) fn listen(finder: Finder) {
+pub(crate) fn listen(finder: Finder, list: KeyList) {
     let navigate = use_navigate();
     Effect::new(move |_| {
         let navigate = navigate.clone();
@@ -57,7 +59,7 @@ pub(crate) fn listen(finder: Finder) {
                 event.prevent_default();
                 finder.ask();
             }
-            if is_typing(&event) {
+            if are_silent(&event) {
                 return;
             }
             let now = crate::edge::now().0;
@@ -66,16 +68,22 @@ pub(crate) fn listen(finder: Finder) {
             match meaning(&event.key(), after_prefix) {
                 Meaning::Nothing if after_prefix => {}
                 Meaning::Nothing => {
+                    step_keys::press(&event.key());
                     row_keys::press(&event.key(), |address| {
                         navigate(address, NavigateOptions::default());
                     });
                 }
                 Meaning::Prefix => prefixed_at.set(now),
                 Meaning::Go(page) => navigate(page, NavigateOptions::default()),
-                Meaning::Filter => focus_filter(&event),
-                Meaning::Find => {
+                Meaning::Filter => {
                     event.prevent_default();
-                    finder.ask();
+                    if !focus_filter() {
+                        finder.ask();
+                    }
+                }
+                Meaning::Keys => {
+                    event.prevent_default();
+                    list.ask();
                 }
             }
         });
@@ -94,9 +102,16 @@ fn asks_to_find(event: &web_sys::KeyboardEvent) -> bool {
     inside.is_none()
 }
 
-/// Whether a key is meant for a field, or for the browser.
-pub(crate) fn is_typing(event: &web_sys::KeyboardEvent) -> bool {
-    if event.is_composing() || event.ctrl_key() || event.meta_key() || event.alt_key() {
+/// Whether single keys do nothing: where they are turned off, and where they are meant for something else.
+pub(crate) fn are_silent(event: &web_sys::KeyboardEvent) -> bool {
+    is_typing(event) || !single_keys::are_on()
+}
+
+/// Whether a key is meant for a field, or for the browser. Some keyboards have `[` and `]` by AltGr alone, which
+/// systems tell as Ctrl with Alt.
+fn is_typing(event: &web_sys::KeyboardEvent) -> bool {
+    let held = event.ctrl_key() || event.meta_key() || event.alt_key();
+    if event.is_composing() || held && !event.get_modifier_state("AltGraph") {
         return true;
     }
     let target = event.target().and_then(|target| target.dyn_into::<web_sys::HtmlElement>().ok());
@@ -107,13 +122,12 @@ pub(crate) fn is_typing(event: &web_sys::KeyboardEvent) -> bool {
     })
 }
 
-fn focus_filter(event: &web_sys::KeyboardEvent) {
+/// `false` where the page has no filter.
+fn focus_filter() -> bool {
     let filter = document().query_selector("[data-filter]").ok().flatten();
-    if let Some(filter) = filter.and_then(|found| found.dyn_into::<web_sys::HtmlElement>().ok()) {
-        event.prevent_default();
-        // An element that cannot take the focus leaves it where it is.
-        let _ = filter.focus();
-    }
+    let filter = filter.and_then(|found| found.dyn_into::<web_sys::HtmlElement>().ok());
+    // An element that cannot take the focus leaves it where it is.
+    filter.is_some_and(|filter| filter.focus().is_ok())
 }
 
 #[cfg(test)]
@@ -126,7 +140,7 @@ mod tests {
         assert_eq!(meaning("j", true), Meaning::Go("/jobs"));
         assert_eq!(meaning("j", false), Meaning::Nothing);
         assert_eq!(meaning("/", false), Meaning::Filter);
-        assert_eq!(meaning("?", false), Meaning::Find);
+        assert_eq!(meaning("?", false), Meaning::Keys);
         assert_eq!(meaning("x", true), Meaning::Nothing);
     }
 }

@@ -1,9 +1,10 @@
 //! Keys of a list of jobs: `j` and `k` go along its rows. Of the row that has the focus `x` chooses the job, and
 //! `l`, `t` and `c` open its log, its terminals and a clone of it; Enter opens the job, as it does any link.
+//! `s` asks whether to stop it with those that are chosen, or the job whose page it is.
 
-use leptos::prelude::document;
+use leptos::prelude::{document, request_animation_frame};
 use wasm_bindgen::JsCast;
-use web_sys::HtmlElement;
+use web_sys::{HtmlElement, HtmlInputElement};
 
 /// What a key does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +15,7 @@ enum Act {
     /// Opens a part of the job's page.
     Open(&'static str),
     Clone,
+    Stop,
 }
 
 fn act(key: &str) -> Option<Act> {
@@ -24,6 +26,7 @@ fn act(key: &str) -> Option<Act> {
         "l" => Some(Act::Open("logs")),
         "t" => Some(Act::Open("terminal")),
         "c" => Some(Act::Clone),
+        "s" => Some(Act::Stop),
         _other => None,
     }
 }
@@ -43,6 +46,12 @@ pub(crate) fn press(key: &str, go: impl FnOnce(&str)) {
         (Act::Clone, Some(link)) => {
             if let Some(address) = link.get_attribute("href").as_deref().and_then(clone_of) {
                 go(&address);
+            }
+        }
+        (Act::Stop, row) => {
+            if row.is_none_or(|link| choose_to_stop(&link)) {
+                // The button comes, or counts one more, once it is known that the job is chosen.
+                request_animation_frame(ask_to_stop);
             }
         }
         (Act::Choose | Act::Open(_) | Act::Clone, None) => {}
@@ -86,11 +95,32 @@ fn before(at: Option<usize>) -> usize {
 }
 
 fn choose(link: &HtmlElement) {
-    let row = link.closest("tr").ok().flatten();
-    let pick = row.and_then(|row| row.query_selector(".pick input").ok().flatten());
-    if let Some(pick) = pick.and_then(|pick| pick.dyn_into::<HtmlElement>().ok()) {
+    if let Some(pick) = pick_of(link) {
         pick.click();
     }
+}
+
+/// Chooses a job where it is not chosen; `false` where it has ended, or the reader may not stop it.
+fn choose_to_stop(link: &HtmlElement) -> bool {
+    let Some(pick) = pick_of(link).filter(|pick| pick.has_attribute("data-stoppable")) else {
+        return false;
+    };
+    if !pick.checked() {
+        pick.click();
+    }
+    true
+}
+
+fn ask_to_stop() {
+    let button = document().query_selector("button[data-stop]").ok().flatten();
+    if let Some(button) = button.and_then(|button| button.dyn_into::<HtmlElement>().ok()) {
+        button.click();
+    }
+}
+
+/// What chooses a job.
+fn pick_of(link: &HtmlElement) -> Option<HtmlInputElement> {
+    link.closest("tr").ok()??.query_selector(".pick input").ok()??.dyn_into().ok()
 }
 
 #[cfg(test)]
@@ -102,7 +132,7 @@ mod tests {
         assert_eq!((after(None), after(Some(0))), (0, 1));
         assert_eq!((before(None), before(Some(0)), before(Some(2))), (0, 0, 1));
         assert_eq!(act("l"), Some(Act::Open("logs")));
-        assert_eq!(act("g"), None);
+        assert_eq!((act("s"), act("S"), act("g")), (Some(Act::Stop), None, None));
     }
 
     #[test]

@@ -120,6 +120,8 @@ pub(crate) fn Pick(selection: Selection, job: Pickable) -> impl IntoView {
         let key = job.key.clone();
         told(move |t| (t.jobs.select)(&key))
     };
+    // What a key looks for.
+    let stoppable = (!job.ended).then_some("");
     let checked = {
         let key = job.key.clone();
         move || selection.contains(&key)
@@ -128,6 +130,7 @@ pub(crate) fn Pick(selection: Selection, job: Pickable) -> impl IntoView {
         <input
             type="checkbox"
             aria-label=label
+            data-stoppable=stoppable
             prop:checked=checked
             on:click=move |event| {
                 selection.pick(&job, event_target_checked(&event), event.shift_key());

@@ -16,6 +16,7 @@ const LOOKS: Look[] = WIDTHS.flatMap((width) =>
 /** What opens over a page: where, by what it is opened, in either language. */
 const OPENED: [string, (page: Page) => Promise<void>][] = [
   ["/", (page) => page.keyboard.press("Control+k")],
+  ["/", (page) => page.keyboard.press("?")],
   ["/jobs?all=1", (page) => page.getByRole("button", { name: /^(Save this view|保存此视图)/ }).click()],
   ["job", (page) => page.getByRole("button", { name: /^(Stop|停止)$/ }).click()],
   ["/nodes/sim-v100-01", (page) => page.getByRole("button", { name: /^(Drain|排空)$/ }).click()],

@@ -5,7 +5,7 @@ use crate::i18n::said::each;
 use crate::i18n::spacing::is_han;
 
 /// All of the catalogue, and what else pages say in Chinese.
-const SOURCES: [&str; 33] = [
+const SOURCES: [&str; 34] = [
     include_str!("../zh.rs"),
     include_str!("accounts.rs"),
     include_str!("admin.rs"),
@@ -15,6 +15,7 @@ const SOURCES: [&str; 33] = [
     include_str!("declared.rs"),
     include_str!("files.rs"),
     include_str!("images.rs"),
+    include_str!("keys.rs"),
     include_str!("lists.rs"),
     include_str!("metrics.rs"),
     include_str!("notifications.rs"),
@@ -47,7 +48,7 @@ const TEMPLATES: &str = include_str!("../../../public/templates/index.json");
 /// Where what is filled in gets its spaces when it is.
 const SPACED: [&str; 2] = [include_str!("spans.rs"), include_str!("waits.rs")];
 
-const ENGLISH: [&str; 20] = [
+const ENGLISH: [&str; 21] = [
     include_str!("../en.rs"),
     include_str!("../en/accounts.rs"),
     include_str!("../en/admin.rs"),
@@ -57,6 +58,7 @@ const ENGLISH: [&str; 20] = [
     include_str!("../en/declared.rs"),
     include_str!("../en/files.rs"),
     include_str!("../en/images.rs"),
+    include_str!("../en/keys.rs"),
     include_str!("../en/lists.rs"),
     include_str!("../en/metrics.rs"),
     include_str!("../en/notifications.rs"),

@@ -31,7 +31,7 @@ pub(crate) fn JobHead(detail: JobSeen, stopping: Stopping) -> impl IntoView {
     let stoppable = detail.may_manage && !job.state.is_final() && !job.stop_requested;
     let stop = stoppable.then(|| {
         view! {
-            <button type="button" class="button" on:click=move |_| stopping.ask()>
+            <button type="button" class="button" data-stop="" on:click=move |_| stopping.ask()>
                 {tr(|t| t.job.stop)}
             </button>
         }

@@ -113,6 +113,7 @@ fn Choice(key: JobKey, detail: JobSeen, asked: Asked, all: Memo<bool>) -> impl I
                 class="select"
                 id="log-task"
                 name="task"
+                data-tasks=""
                 on:change=move |event| go(Some(event_target_value(&event)), None)
             >
                 {tasks(&detail, asked, all)}

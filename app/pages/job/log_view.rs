@@ -239,7 +239,7 @@ fn listen(state: LogState, search: Search, shown: Shown) {
     Effect::new(move |_| {
         let after_g = StoredValue::new(false);
         let handle = window_event_listener(ev::keydown, move |event| {
-            if keys::is_typing(&event) {
+            if keys::are_silent(&event) {
                 return;
             }
             let key = event.key();

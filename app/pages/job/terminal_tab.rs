@@ -123,6 +123,7 @@ fn Choice(
             <select
                 class="select"
                 id="terminal-task"
+                data-tasks=""
                 on:change:target=move |event| choose(event.target().value())
             >
                 {options}

@@ -37,10 +37,17 @@ pub(crate) fn Many(selection: Selection) -> impl IntoView {
 fn begin(asking: Asking, act: Act) -> impl IntoView {
     let reader = Reader::get();
     let count = move || asking.keys(act).len() as u64;
+    // What a key looks for.
+    let stops = (act == Act::Stop).then_some("");
     move || {
         (count() > 0).then(|| {
             view! {
-                <button type="button" class=act.class(true) on:click=move |_| asking.ask(act)>
+                <button
+                    type="button"
+                    class=act.class(true)
+                    data-stop=stops
+                    on:click=move |_| asking.ask(act)
+                >
                     {move || act.title(reader.texts(), count())}
                 </button>
             }
