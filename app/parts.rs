@@ -8,6 +8,7 @@ pub(crate) mod alternatives;
 pub(crate) mod ask;
 pub(crate) mod charts;
 pub(crate) mod choice_field;
+pub(crate) mod clipboard;
 pub(crate) mod clock;
 pub(crate) mod condition_chip;
 pub(crate) mod confirm;

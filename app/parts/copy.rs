@@ -1,8 +1,8 @@
-use std::time::Duration;
-
+use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
 use crate::i18n::told;
+use crate::parts::clipboard;
 use crate::parts::glyph::{Drawn, Glyph};
 
 /// A text to be copied by a click: an id, an address, a token.
@@ -10,12 +10,7 @@ use crate::parts::glyph::{Drawn, Glyph};
 pub(crate) fn Copy(#[prop(into)] text: String) -> impl IntoView {
     let copied = RwSignal::new(false);
     let value = text.clone();
-    let copy = move |_| {
-        // Whether the browser allows it is its own affair; the text can be selected all the same.
-        let _ = window().navigator().clipboard().write_text(&value);
-        copied.set(true);
-        set_timeout(move || copied.set(false), Duration::from_millis(1500));
-    };
+    let copy = move |event: MouseEvent| clipboard::copy(&event, value.clone(), copied);
     let word = told(move |t| if copied.get() { t.common.copied } else { t.common.copy });
     view! {
         <span class="copy">

@@ -95,6 +95,21 @@ test("a list of jobs is gone along, chosen from and opened by keys alone", async
   await expect(field).toBeFocused();
 });
 
+test("a name is copied with a clipboard, and without one, as pages have none over plain HTTP", async ({ page, cluster }) => {
+  const [{ username, name }] = await cluster.get("/api/v2/jobs?state=RUNNING&limit=1");
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  for (const secure of [true, false]) {
+    await page.addInitScript((secure) => Object.defineProperty(window, "isSecureContext", { value: secure, configurable: true }), secure);
+    await berth.open(page, `/jobs/${username}/${name}`);
+    await page.evaluate(() => navigator.clipboard.writeText("something before"));
+    await page.locator(".job-head__id").getByRole("button", { name: "Copy" }).click();
+    const copied = page.locator(".job-head__id").getByRole("button", { name: "Copied" });
+    await expect(copied).toBeFocused();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`${username}~${name}`);
+    await expect(page.locator(".job-head__id textarea")).toHaveCount(0);
+  }
+});
+
 test("each table of the administration is searched, and the way to add is above it", async ({ page }) => {
   for (const section of ["users", "groups", "nodes", "clusters", "storages"]) {
     await berth.open(page, `/admin/${section}`);
