@@ -21,7 +21,8 @@ const IDLE: Duration = Duration::from_secs(15 * 60);
 /// so long.
 const AGAIN: Duration = Duration::from_millis(500);
 /// Who follows a log may hear nothing more of it, although it goes on: Docker loses its place when a
-/// log is carried over to its next file quickly. So it is asked anew after so long a silence,
+/// log is carried over to its next file quickly. So it is asked anew once its container is known to have
+/// ended, after so long a silence,
 const QUIET: Duration = Duration::from_secs(10);
 /// and after twice as long each time there was nothing new, up to this: it looks through its files.
 const LONGEST_QUIET: Duration = Duration::from_secs(300);
@@ -96,7 +97,8 @@ async fn pass(
         return Ok(ended.then_some(End::Whole));
     }
     let before = spool.reached().bytes;
-    take(spool, until_quiet(chunks, *quiet), place).await?;
+    let until_ended = chunks.take_until(spool.ended.clone().cancelled_owned()).boxed();
+    take(spool, until_quiet(until_ended, *quiet), place).await?;
     let nothing_new = spool.reached().bytes == before;
     *quiet = if nothing_new { (*quiet * 2).min(LONGEST_QUIET) } else { QUIET };
     tokio::time::sleep(AGAIN).await;

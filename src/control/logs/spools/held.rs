@@ -36,6 +36,8 @@ pub(crate) struct Spool {
     path: PathBuf,
     reached: watch::Sender<Reached>,
     used: Mutex<Instant>,
+    /// Its container is known to have ended: nobody needs to wait for what else comes.
+    pub(super) ended: CancellationToken,
     pub(super) stop: CancellationToken,
 }
 
@@ -74,10 +76,12 @@ impl Spools {
         Some(spool)
     }
 
-    /// Waits until whoever follows the log of a container that has ended has it whole, for a while.
+    /// Tells whoever follows the log of a container that it has ended, and waits until he has it whole,
+    /// for a while.
     pub(crate) async fn settled(&self, key: &TaskKey) {
         let held = lock(&self.held).get(key).cloned();
         if let Some(spool) = held {
+            spool.ended.cancel();
             let ended = spool.until(|reached| reached.end.is_some());
             let _or_not_yet = tokio::time::timeout(PATIENCE, ended).await;
         }
@@ -102,6 +106,7 @@ impl Spools {
             path,
             reached: watch::Sender::default(),
             used: Mutex::new(Instant::now()),
+            ended: CancellationToken::new(),
             stop: self.stop.child_token(),
         });
         if let Some(before) = held.insert(key, Arc::clone(&spool)) {
