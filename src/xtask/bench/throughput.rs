@@ -18,7 +18,7 @@ const JOBS: u32 = 10_000;
 
 /// Clients that submit at the same time, one job after the other: what they wait for together is stored
 /// together.
-const CLIENTS: u32 = 16;
+const CLIENTS: u32 = 64;
 
 /// Jobs that run meanwhile, and short ones that come and go beside them.
 const RUNNING: u32 = 10_000;
