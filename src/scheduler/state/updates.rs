@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use protocol::ids::{JobId, VirtualClusterName};
+use protocol::amount::Amount;
+use protocol::ids::{GpuType, JobId, VirtualClusterName};
 use protocol::time::Timestamp;
 
 use crate::cluster::claim::{Claim, Right};
@@ -34,6 +35,12 @@ impl State {
     #[must_use]
     pub fn uses(&self, virtual_cluster: &VirtualClusterName, now: Timestamp) -> Vec<UserUse> {
         self.cluster.owners.uses(virtual_cluster, now)
+    }
+
+    /// As how many GPUs one counts between users, of those types of which it is not one.
+    #[must_use]
+    pub fn weights(&self) -> BTreeMap<GpuType, Amount> {
+        self.cluster.owners.weights(&self.cluster.names.types)
     }
 
     /// What users had that have it no more, to be told to a later state.
@@ -77,9 +84,10 @@ impl State {
             for claim in &kept {
                 self.cluster.take(claim);
             }
-            let had = tenant.gpu_milli();
+            let owners = &mut self.cluster.owners;
+            let ended = owners.weigh(&tenant.claims) - owners.weigh(&kept);
             let left = Tenant { claims: kept, ..tenant };
-            self.cluster.owners.ended(&left, had - left.gpu_milli());
+            owners.ended(&left, ended);
             self.cluster.settle(running.job, left);
         } else {
             let standing = tenant.standing;

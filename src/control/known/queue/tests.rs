@@ -337,6 +337,7 @@ fn attempt(placement: &Placement, number: u32, at: Timestamp) -> Attempt {
         completed_at: None,
         exit: None,
         lease: None,
+        weighed_milli: None,
     }
 }
 
