@@ -95,17 +95,19 @@ impl State {
         }
     }
 
-    /// Something else is expected of a waiting job. Who was promised a start keeps his place.
-    pub fn expects(&mut self, request: &Request) {
-        let Some(waiter) = self.queue.jobs.get(&request.job).copied() else { return };
+    /// Something else may be expected of a waiting job: says whether that is so. Who was promised a start
+    /// keeps his place.
+    pub fn expects(&mut self, request: &Request) -> bool {
+        let Some(waiter) = self.queue.jobs.get(&request.job).copied() else { return false };
         if waiter.expected_ms == request.expected_ms {
-            return;
+            return false;
         }
         self.queue.remove(request.job);
         let promised = waiter.key.is_promised();
         let key = if promised { waiter.key } else { Key::of(request) };
         let (expected_ms, turn) = (request.expected_ms, request.turn());
         self.queue.insert(crate::queue::Waiter { key, turn, expected_ms, ..waiter });
+        true
     }
 }
 
@@ -219,11 +221,12 @@ mod tests {
             places.into_iter().map(|(job, _)| job.0).collect::<Vec<_>>()
         };
         assert_eq!(order(&mut state), [1, 2]);
-        state.expects(&job(2).cpus(8).runs(1_000).request);
+        assert!(!state.expects(&job(2).cpus(8).runs(3_600_000).request));
+        assert!(state.expects(&job(2).cpus(8).runs(1_000).request));
         assert_eq!(order(&mut state), [2, 1]);
         state.pass(NOW);
         assert_eq!(state.promised(), [JobId(2)]);
-        state.expects(&job(2).cpus(8).runs(9_000_000).request);
+        assert!(state.expects(&job(2).cpus(8).runs(9_000_000).request));
         assert_eq!(order(&mut state), [2, 1], "it was promised the next place");
     }
 }
