@@ -1,5 +1,7 @@
 //! Amounts as the pages write them: the unit after a thin space, figures grouped in threes.
 
+use std::collections::BTreeMap;
+
 use protocol::amount::Amount;
 use protocol::cluster::{Places, Shape};
 use protocol::ids::GpuType;
@@ -94,6 +96,12 @@ pub(crate) fn places_text(places: &Places) -> String {
     places.iter().flat_map(of_level).collect::<Vec<_>>().join(", ")
 }
 
+/// As how many GPUs one of each type counts: `A100 × 2.5, V100 × 0.5`.
+pub(crate) fn weights(weights: &BTreeMap<GpuType, Amount>) -> String {
+    let each = weights.iter().map(|(of, weight)| format!("{of} × {weight}"));
+    each.collect::<Vec<_>>().join(", ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,6 +119,8 @@ mod tests {
         assert_eq!(thousandths(1_500), "1.5");
         assert_eq!(thousandths(250), "0.25");
         assert_eq!(held_gpus(&[1, 3], None), "1, 3");
+        let of = [("A100".parse().unwrap(), Amount::from_milli(2_500))];
+        assert_eq!(weights(&of.into()), "A100 × 2.5");
         assert_eq!(held_gpus(&[3], Some(Amount::from_milli(250))), "3 (0.25)");
     }
 

@@ -40,6 +40,8 @@ pub(crate) struct Queue {
     pub(crate) percent: fn(u32) -> String,
     /// So many percent are the owner's, so many GPUs in the mean.
     pub(crate) owner_use: fn(u32, Amount) -> String,
+    /// Before types of GPUs with how much one of each counts in what users have had.
+    pub(crate) weights: Word,
     pub(crate) ahead: Word,
     /// After the names of some: so many more.
     pub(crate) more: fn(u64) -> String,

@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use api::cluster::{FreeGpus, Usage, UserUse, VirtualClusterView};
 use leptos::prelude::*;
@@ -156,7 +156,7 @@ fn Facts(cluster: VirtualClusterView) -> impl IntoView {
         {nodes}
         {places}
         <Amounts cluster=cluster.clone()/>
-        <Users cluster=cluster.settings.name.to_string() users=cluster.users/>
+        <Users cluster=cluster.settings.name.to_string() users=cluster.users weights=cluster.weights/>
         <p class="buttons cluster__jobs">
             <a href=jobs("running")>{told(move |t| (t.cluster.running)(running))}</a>
             <a href=jobs("waiting")>{told(move |t| (t.cluster.waiting)(waiting))}</a>
@@ -167,7 +167,11 @@ fn Facts(cluster: VirtualClusterView) -> impl IntoView {
 
 /// What users have had of it, by which they go first or later.
 #[component]
-fn Users(cluster: String, users: Vec<UserUse>) -> impl IntoView {
+fn Users(
+    cluster: String,
+    users: Vec<UserUse>,
+    weights: BTreeMap<GpuType, Amount>,
+) -> impl IntoView {
     if users.is_empty() {
         return ().into_any();
     }
@@ -182,6 +186,12 @@ fn Users(cluster: String, users: Vec<UserUse>) -> impl IntoView {
         }
     });
     let rows = rows.collect_view();
+    let weights = (!weights.is_empty()).then(|| {
+        let named = told(move |t| {
+            format!("{}{}{}", t.queue.weights, t.common.colon, number::weights(&weights))
+        });
+        view! { <p class="hint">{named}</p> }
+    });
     view! {
         <DataTable
             label=|t| t.queue.uses
@@ -196,6 +206,7 @@ fn Users(cluster: String, users: Vec<UserUse>) -> impl IntoView {
             {rows}
         </DataTable>
         <p class="hint">{tr(|t| t.queue.uses_text)}</p>
+        {weights}
     }
     .into_any()
 }
@@ -298,8 +309,6 @@ fn Amounts(cluster: VirtualClusterView) -> impl IntoView {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use protocol::cluster::VirtualClusterSettings;
 
     use super::*;
@@ -322,6 +331,7 @@ mod tests {
             total: of("A100", 8),
             free: BTreeMap::new(),
             users: Vec::new(),
+            weights: BTreeMap::new(),
             running_jobs: 0,
             waiting_jobs: 0,
         }

@@ -30,6 +30,10 @@ pub(crate) fn WaitFacts(explanation: Explanation) -> impl IntoView {
         let said = told(move |t| (t.queue.owner_use)(percent, mean));
         view! { <dt>{tr(|t| t.queue.part_of_use)}</dt> <dd>{said}</dd> }
     });
+    let weights = (!explanation.weights.is_empty()).then(|| {
+        let listed = number::weights(&explanation.weights);
+        view! { <dt>{tr(|t| t.queue.weights)}</dt> <dd>{listed}</dd> }
+    });
     view! {
         <div class="wait-facts">
             {table}
@@ -37,6 +41,7 @@ pub(crate) fn WaitFacts(explanation: Explanation) -> impl IntoView {
                 <Start explanation=explanation.clone()/>
                 {ahead}
                 {owner_use}
+                {weights}
                 <Holders explanation=explanation/>
             </dl>
         </div>

@@ -301,7 +301,8 @@ pub struct FreeGpus {
     pub borrowed: u32,
 }
 
-/// What a user has and has had of a virtual cluster's GPUs; a job without GPU counts as one.
+/// What a user has and has had of a virtual cluster's GPUs, each counting by its type; a job without GPU
+/// counts as one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UserUse {
     /// Who.
@@ -336,6 +337,9 @@ pub struct VirtualClusterView {
     /// actor may not use it.
     #[serde(default)]
     pub users: Vec<UserUse>,
+    /// As how many GPUs one counts in that, of those types of which it is not one.
+    #[serde(default)]
+    pub weights: BTreeMap<GpuType, Amount>,
     /// Jobs that are preparing or running.
     pub running_jobs: u64,
     /// Jobs that wait.

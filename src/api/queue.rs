@@ -146,6 +146,9 @@ pub struct Explanation {
     /// What its owner has and has had of the virtual cluster's GPUs, where that says who goes first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_use: Option<UserUse>,
+    /// As how many GPUs one counts in that, of those types of which it is not one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub weights: BTreeMap<GpuType, Amount>,
     /// When it may start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<Expected>,
@@ -170,6 +173,7 @@ impl Explanation {
             held_by: Vec::new(),
             ahead: Vec::new(),
             owner_use: None,
+            weights: BTreeMap::new(),
             expected: None,
             alternatives: Vec::new(),
         }

@@ -200,7 +200,7 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     };
     let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
     let spools = Spools::new(data.join("logs"), tasks.clone(), shutdown.clone());
-    let past = runs::remember(&database, rules.half_life).await?;
+    let past = runs::remember(&database, rules.half_life, of_nodes.gpus.weights.clone()).await?;
     let counts = Counts::default();
     let own_failures = Arc::clone(&counts.own_failures);
     let scheduler = SchedulerHandle::start(past, own_failures).map_err(Error::Thread)?;

@@ -7,7 +7,7 @@ use protocol::time::Timestamp;
 use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, Set, Statement, Value};
 
 use crate::convert::{
-    ROWS_A_STATEMENT, any_of, filled, form, in_forms, millis, parameters, readable, to_json,
+    ROWS_A_STATEMENT, amount, any_of, filled, form, in_forms, millis, parameters, readable, to_json,
 };
 use crate::error::named;
 use crate::{ConnectionTrait, Error, Result};
@@ -39,6 +39,8 @@ pub struct Attempt {
     /// For how many seconds its tasks run on without a word from the server; `None`: for ever. It is what
     /// they were told when they began, whatever is set since.
     pub lease: Option<u32>,
+    /// Thousandths of GPUs as which counts between users what it has; `None`: what its job asks for.
+    pub weighed_milli: Option<u64>,
 }
 
 /// An attempt's new facts; what is `None` stays as it is.
@@ -88,8 +90,18 @@ pub async fn insert_many(conn: &impl ConnectionTrait, attempts: &[Attempt]) -> R
 }
 
 fn row_of(attempt: &Attempt) -> row::ActiveModel {
-    let Attempt { job, number, state, borrowed, placed_at, started_at, completed_at, exit, lease } =
-        attempt;
+    let Attempt {
+        job,
+        number,
+        state,
+        borrowed,
+        placed_at,
+        started_at,
+        completed_at,
+        exit,
+        lease,
+        weighed_milli,
+    } = attempt;
     row::ActiveModel {
         job: Set(job.0),
         number: Set((*number).into()),
@@ -100,6 +112,7 @@ fn row_of(attempt: &Attempt) -> row::ActiveModel {
         completed_at: Set(millis(*completed_at)),
         exit: Set(exit.as_ref().map(to_json)),
         lease: Set(lease.map(i64::from)),
+        weighed_milli: Set(weighed_milli.map(amount)),
     }
 }
 

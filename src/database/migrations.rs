@@ -37,6 +37,7 @@ mod m0038_templates;
 mod m0039_asked_hours;
 mod m0040_times;
 mod m0041_trials;
+mod m0042_weighed;
 mod statements;
 
 pub(crate) struct Migrator;
@@ -74,6 +75,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0039_asked_hours::Migration),
             Box::new(m0040_times::Migration),
             Box::new(m0041_trials::Migration),
+            Box::new(m0042_weighed::Migration),
         ]
     }
 }

@@ -100,6 +100,7 @@ impl Life {
             completed_at: ended,
             exit: run.exit.clone(),
             lease: None,
+            weighed_milli: None,
         });
         let tasks = run.places.into_iter().zip(1_u64..).filter_map(|(placement, at)| {
             let role = self.job.spec.roles.get(placement.role as usize)?;

@@ -12,8 +12,10 @@ use crate::ids::GpuType;
 use crate::resources::Gpu;
 
 mod names;
+mod weights;
 
 pub use names::GpuNames;
+pub use weights::{GpuWeights, NoGpuWeight};
 
 /// What a driver says, as it says it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -47,7 +47,7 @@ pub struct Snapshot {
 pub struct UserUse {
     /// Who.
     pub user: UserName,
-    /// Thousandths of GPUs that his jobs hold now; of a job without GPU those of one.
+    /// Thousandths of GPUs as which counts what his jobs hold now; of a job without GPU those of one.
     pub held_milli: i64,
     /// The mean of what they held, in which a moment counts half as much as one a half-life later
     /// ([`PastUse`]); 0 where the past does not count.
@@ -402,6 +402,8 @@ pub struct Placement {
     pub standing: Standing,
     /// Its tasks, by role and index.
     pub tasks: Vec<TaskPlacement>,
+    /// Thousandths of GPUs as which counts what it has; those of one where it has none.
+    pub weighed_milli: i64,
 }
 
 /// A job that gives way. Its attempt does not count.

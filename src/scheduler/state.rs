@@ -90,7 +90,7 @@ impl State {
     /// What users had before. It has to be told before anything that runs.
     pub fn remember(&mut self, past_use: PastUse) {
         debug_assert!(self.cluster.tenants.is_empty(), "what runs is counted by its half-life");
-        self.cluster.owners = Owners::after(past_use);
+        self.cluster.owners = Owners::after(past_use, &self.cluster.names.types);
     }
 
     /// A job comes (again): it waits.
@@ -144,7 +144,8 @@ impl State {
         let left = self.leaving.remove(&job);
         if let Some(tenant) = &left {
             self.cluster.count_leaving(tenant, -1);
-            self.cluster.owners.ended(tenant, tenant.gpu_milli());
+            let milli = self.cluster.owners.weigh(&tenant.claims);
+            self.cluster.owners.ended(tenant, milli);
         }
         for pending in self.pending.values_mut() {
             pending.awaits.remove(&job);
@@ -153,7 +154,8 @@ impl State {
             self.gains += u64::from(left.is_some());
             return;
         };
-        self.cluster.owners.ended(&tenant, tenant.gpu_milli());
+        let milli = self.cluster.owners.weigh(&tenant.claims);
+        self.cluster.owners.ended(&tenant, milli);
         self.gains += 1;
         let accounts = tenant.claims.iter().filter_map(|claim| match claim.right {
             Right::Of(account) => Some(self.cluster.cells.owner(account)),
@@ -204,7 +206,7 @@ impl State {
         let mix = std::mem::take(&mut self.cluster.mix);
         let past_use = std::mem::take(&mut self.cluster.owners.past);
         self.cluster = Cluster::new(nodes, &self.virtual_clusters, mix);
-        self.cluster.owners = Owners::after(past_use);
+        self.cluster.owners = Owners::after(past_use, &self.cluster.names.types);
         let cluster = &mut self.cluster;
         self.queue.renumber(|request| cluster.class(request));
         self.all_gain();

@@ -24,6 +24,7 @@ use figment::providers::{Format, Serialized, Toml};
 use post::MailSettings;
 use protocol::amount::Amount;
 use protocol::cluster::{NodeSettings, VirtualClusterSettings};
+use protocol::gpus::GpuWeights;
 use protocol::health::Check;
 use protocol::ids::{GpuType, NodeName};
 use protocol::person::GroupSettings;
@@ -112,6 +113,8 @@ pub struct Config {
     pub gpu_image: String,
     /// What an hour of a GPU costs, by its type.
     pub gpu_prices: BTreeMap<GpuType, Amount>,
+    /// As how many GPUs one counts where users share by what they have had: by patterns of types' names.
+    pub gpu_weights: GpuWeights,
     /// Commands that say whether nodes are well.
     pub checks: Vec<Check>,
     /// Worker nodes. None: those that the pages added, and at first the Docker engine of this machine.
@@ -262,6 +265,7 @@ impl Default for Config {
             gpu_types: BTreeMap::new(),
             gpu_image: GpuOptions::default().image,
             gpu_prices: BTreeMap::new(),
+            gpu_weights: GpuWeights::default(),
             checks: Vec::new(),
             nodes: Vec::new(),
             virtual_clusters: Vec::new(),

@@ -41,6 +41,7 @@ pub(super) const QUEUE: Queue = Queue {
         let gpus = if mean.milli() == 1000 { "GPU" } else { "GPUs" };
         format!("{percent}\u{202f}% of late ({} {gpus} on average)", amount(mean))
     },
+    weights: "One GPU counts as",
     ahead: "Ahead of it",
     more: |n| format!("and {n} more"),
     starts: "Expected to start",

@@ -32,6 +32,7 @@ pub(super) const QUEUE: Queue = Queue {
     part_of_use: "用量占比",
     percent: |percent| format!("{percent}%"),
     owner_use: |percent, mean| format!("近期占 {percent}%（平均 {} 张 GPU）", amount(mean)),
+    weights: "单张 GPU 折算",
     ahead: "排在前面",
     more: |n| format!("等另外 {n} 个"),
     starts: "预计启动",

@@ -1,12 +1,12 @@
-//! How GPUs of nodes are found and named.
+//! How GPUs of nodes are found and named, and what they count.
 
 use std::collections::BTreeMap;
 
 use protocol::amount::Amount;
-use protocol::gpus::GpuNames;
+use protocol::gpus::{GpuNames, GpuWeights};
 use protocol::ids::GpuType;
 
-/// How GPUs of nodes are found and named.
+/// How GPUs of nodes are found and named, and what they count.
 #[derive(Debug, Clone)]
 pub struct GpuOptions {
     /// How their types are named.
@@ -16,6 +16,8 @@ pub struct GpuOptions {
     pub image: String,
     /// What an hour of a GPU costs, by its type.
     pub prices: BTreeMap<GpuType, Amount>,
+    /// As how many GPUs one counts where users share by what they have had, by its type.
+    pub weights: GpuWeights,
 }
 
 impl Default for GpuOptions {
@@ -24,6 +26,7 @@ impl Default for GpuOptions {
             names: GpuNames::default(),
             image: "ubuntu:24.04".to_owned(),
             prices: BTreeMap::new(),
+            weights: GpuWeights::default(),
         }
     }
 }

@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use api::cluster::FreeGpus;
 use database::attempts::Attempt;
 use database::nodes::NodeRecord;
 use protocol::cluster::common_place;
@@ -58,7 +57,7 @@ pub(crate) struct Queue {
     said: Option<HashMap<JobId, Waiting>>,
     /// What is free in those virtual clusters of which somebody has asked since the last change; to whom,
     /// where users are limited.
-    free: HashMap<(VirtualClusterName, Option<UserName>), BTreeMap<GpuType, FreeGpus>>,
+    free: HashMap<(VirtualClusterName, Option<UserName>), free::Said>,
     /// What is held, once somebody has asked since the last change.
     holdings: Option<Arc<Holdings>>,
     /// How long others took.
@@ -198,8 +197,9 @@ impl Queue {
             self.state = scheduler::State::of(&snapshot);
             self.doubtful = false;
         } else if whole {
-            let waiting = self.requests();
-            waiting.iter().for_each(|request| self.state.expects(request));
+            for request in self.requests() {
+                changed |= self.state.expects(&request);
+            }
         }
         if changed {
             self.unsay();

@@ -7,6 +7,7 @@ use database::Database;
 use database::attempts::Attempt;
 use database::jobs::JobRow;
 use protocol::exit::{Blame, Cause};
+use protocol::gpus::GpuWeights;
 use protocol::ids::JobId;
 use protocol::spec::JobSpec;
 use protocol::time::Timestamp;
@@ -67,8 +68,10 @@ pub(crate) fn gave_way(attempts: &[Attempt]) -> HashMap<JobId, GaveWay> {
 pub(crate) async fn remember(
     database: &Database,
     half_life: HalfLife,
+    weights: GpuWeights,
 ) -> Result<Past, database::Error> {
-    let mut past = Past { had: had(database, half_life.millis()).await?, ..Past::default() };
+    let had = had(database, half_life.millis()).await?.weighing(weights);
+    let mut past = Past { had, ..Past::default() };
     let jobs = database::jobs::ended_last(database.read(), REMEMBERED).await?;
     let ids: Vec<JobId> = jobs.iter().map(|job| job.id).collect();
     let attempts = database::attempts::readable_of_jobs(database.read(), &ids).await?;
@@ -170,6 +173,7 @@ mod tests {
             completed_at: Some(Timestamp(1_000 * i64::from(number))),
             exit: cause.map(|cause| Exit { code: None, cause, evidence: Vec::new() }),
             lease: None,
+            weighed_milli: None,
         };
         let preempted = Some(Cause::Preempted);
         let attempts = [

@@ -270,6 +270,7 @@ async fn insert_placed(
             completed_at: None,
             exit: None,
             lease: lease(job),
+            weighed_milli: u64::try_from(placement.weighed_milli).ok(),
         })
         .collect();
     let tasks: Vec<Task> = placed

@@ -91,6 +91,8 @@ pub(super) fn explanation(
     };
     let expected = runs::start(&waiting, expected, past);
     let Waiting { reason, position, expected_start } = waiting;
+    let owner_use = queue.use_of(asked.request, now);
+    let weights = owner_use.as_ref().map(|_| queue.weights()).unwrap_or_default();
     Explanation {
         alternatives,
         expected,
@@ -103,7 +105,8 @@ pub(super) fn explanation(
         holders: named(&holders, queue),
         held_by: held_by(&holders, queue),
         ahead: named(&ahead, queue),
-        owner_use: queue.use_of(asked.request, now),
+        owner_use,
+        weights,
     }
 }
 

@@ -227,8 +227,16 @@ fn gpu_view(gpu: &Gpu, tasks: &[NodeTask], now: Option<GpuNow>) -> GpuView {
     }
 }
 
-/// What is free of a virtual cluster, and what its users have and have had.
-pub(super) type Shown = (BTreeMap<GpuType, FreeGpus>, Vec<UserUse>);
+/// What is shown of a virtual cluster to whoever may use it.
+#[derive(Debug, Default)]
+pub(super) struct Shown {
+    /// What is free of it.
+    pub(super) free: BTreeMap<GpuType, FreeGpus>,
+    /// What its users have and have had.
+    pub(super) users: Vec<UserUse>,
+    /// As how many GPUs one counts in that.
+    pub(super) weights: BTreeMap<GpuType, Amount>,
+}
 
 /// A virtual cluster and what is shown of it to whoever may use it.
 pub(super) fn virtual_cluster(
@@ -239,12 +247,13 @@ pub(super) fn virtual_cluster(
     let name = &settings.name;
     let InUse { used, borrowed, running_jobs } = uses.by(name);
     let usable = shown.is_some();
-    let (free, users) = shown.unwrap_or_default();
+    let Shown { free, users, weights } = shown.unwrap_or_default();
     VirtualClusterView {
         usable,
         stopped,
         free,
         users,
+        weights,
         used,
         borrowed,
         total: bounded(&settings, uses.ready()),

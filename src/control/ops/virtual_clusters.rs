@@ -1,5 +1,6 @@
 //! `api::cluster::VirtualClusters`.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use api::audit::AuditAction;
@@ -51,7 +52,8 @@ impl Ops {
                 let name = name?;
                 let mut users = queue.uses(&name, now);
                 users.truncate(USERS);
-                Some((queue.free(&name, &user, now), users))
+                let weights = if users.is_empty() { BTreeMap::new() } else { queue.weights() };
+                Some(views::Shown { free: queue.free(&name, &user, now), users, weights })
             });
             let free: Vec<Option<views::Shown>> = free.collect();
             (free, queue.holdings(), queue.waiting_jobs())

@@ -364,6 +364,7 @@ mod tests {
             completed_at: Some(Timestamp(ended)),
             exit: Some(Exit { code: None, cause, evidence: Vec::new() }),
             lease: None,
+            weighed_milli: None,
         }
     }
 

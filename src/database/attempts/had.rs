@@ -18,8 +18,8 @@ pub struct Had {
     pub from: Timestamp,
     /// When they ended, to within a step; always later.
     pub until: Timestamp,
-    /// Thousandths of GPUs × milliseconds, those of one GPU for a job without any; at most as much as there
-    /// are numbers, however far a clock was wrong.
+    /// Thousandths of GPUs × milliseconds, each GPU counting as its type did when it was given; those of one
+    /// GPU for a job without any; at most as much as there are numbers, however far a clock was wrong.
     pub gpu_milli_ms: i64,
 }
 
@@ -45,7 +45,8 @@ fn sql(step: i64) -> String {
         "SELECT jobs.user_name AS user_name, jobs.virtual_cluster AS virtual_cluster, \
          attempts.placed_at / {step} AS placed, attempts.completed_at / {step} AS completed, \
          SUM(CAST(attempts.completed_at - attempts.placed_at AS DOUBLE PRECISION) \
-         * CASE WHEN jobs.gpu_milli = 0 THEN 1000 ELSE jobs.gpu_milli END) AS had \
+         * COALESCE(attempts.weighed_milli, \
+         CASE WHEN jobs.gpu_milli = 0 THEN 1000 ELSE jobs.gpu_milli END)) AS had \
          FROM attempts JOIN jobs ON jobs.id = attempts.job \
          WHERE attempts.completed_at > $1 AND attempts.completed_at <= $2 \
          AND attempts.placed_at < attempts.completed_at \

@@ -21,6 +21,7 @@ pub(crate) struct Model {
     pub completed_at: Option<i64>,
     pub exit: Option<String>,
     pub lease: Option<i64>,
+    pub weighed_milli: Option<i64>,
 }
 
 impl ActiveModelBehavior for ActiveModel {}
@@ -39,6 +40,7 @@ impl Model {
             completed_at: moment(self.completed_at),
             exit: row.json_if(self.exit.as_ref())?,
             lease: row.number_if(self.lease)?,
+            weighed_milli: row.number_if(self.weighed_milli)?,
         })
     }
 }

@@ -93,7 +93,8 @@ impl State {
         answer
     }
 
-    fn only_one_ahead_of(&self, request: &Request) -> Option<(JobId, Arc<Class>)> {
+    /// Who waits alone and goes before a request.
+    pub(crate) fn only_one_ahead_of(&self, request: &Request) -> Option<(JobId, Arc<Class>)> {
         let waiter = self.only_one()?;
         let rests = waiter.held || waiter.not_before.is_some();
         let ahead = waiter.key.job != request.job && waiter.key < Key::of(request);

@@ -4,11 +4,14 @@ use protocol::ids::GpuType;
 use protocol::time::Timestamp;
 
 use crate::answer::admit::never;
-use crate::model::{FreeGpus, Request, Standing};
+use crate::model::{FreeGpus, Request, Standing, Turn};
 use crate::numbers::gpus::Bits;
 use crate::numbers::request::Wanted;
 use crate::pass::fit::{Look, place_within, undo};
 use crate::state::State;
+
+/// So long is said again what follows what is expected of others, which changes with every moment.
+const A_WHILE_MS: i64 = 1_000;
 
 /// By what right so many would start.
 type Right = Option<Standing>;
@@ -24,6 +27,26 @@ impl State {
         now: Timestamp,
     ) -> Option<FreeGpus> {
         self.behind_the_only_one(like, now, |state| state.free_of(like, gpu_type, now))
+    }
+
+    /// From when on [`State::free_gpus`] may say something else to whoever asks later, though nothing
+    /// happens: then somebody's turn is before his that was not, or what is kept for one who waits alone
+    /// may be elsewhere. `None`: never. `like` is submitted now, as all later ones are when they ask.
+    #[must_use]
+    pub fn free_until(&self, like: &Request, now: Timestamp) -> Option<Timestamp> {
+        let turn = like.turn();
+        let of = self.cluster.names.clusters.get(&like.virtual_cluster).copied();
+        let outranks = self.cluster.ranks.outranked(of, turn).next().is_some();
+        if outranks || self.only_one_ahead_of(like).is_some() {
+            return Some(now.plus_millis(A_WHILE_MS));
+        }
+        // Of two with the same turn the one that borrows gives way to the other, and is not ahead of it yet.
+        let borrows = self.cluster.ranks.first_borrower_from(turn);
+        let borrows = borrows.map(|of| Turn { rank: of.rank.saturating_add(1), ..of });
+        let waits = self.only_one().map(|waiter| waiter.key.turn).filter(|of| *of >= turn);
+        let behind = borrows.into_iter().chain(waits).filter(|of| of.priority == turn.priority);
+        let first = behind.map(|of| of.rank).min()?;
+        Some(now.plus_millis(first.saturating_sub(turn.rank)))
     }
 
     fn free_of(&mut self, like: &Request, gpu_type: &GpuType, now: Timestamp) -> Option<FreeGpus> {
@@ -229,6 +252,80 @@ mod tests {
             let own = gpus - borrowed;
             prop_assert!(own == 0 || fits(own, 1) == Some(Standing::Guaranteed));
             prop_assert!(borrowed == 0 || fits(own + 1, 1) != Some(Standing::Guaranteed));
+        }
+    }
+
+    /// *vision* is guaranteed one of two nodes. All of that a job of its own borrows that somebody put
+    /// behind whoever comes in the next five seconds; of the other one two GPUs are idle.
+    fn put_back() -> Story {
+        let story = cluster().node("a").gpus(4, "A100").node("b").gpus(4, "A100");
+        let story = story.share("vision", &[("A100", 4)], None);
+        let story = story.running(2, "default", &[("b", &[0, 1], 2)]);
+        let mut story = story.running(1, "vision", &[("a", &[0, 1, 2, 3], 4)]).borrowed();
+        let own = job(1_000).request.priority;
+        story.snapshot.running[1].turn = Turn::new(own, NOW, 5_000, None);
+        story
+    }
+
+    #[test]
+    fn who_gives_way_to_whoever_asks_now_does_not_to_whoever_asks_later() {
+        let mut state = State::of(&put_back().snapshot);
+        state.pass(NOW);
+        let at = |after: i64| {
+            let now = NOW.plus_millis(after);
+            (Request { submitted_at: now, ..job(1_000).within("vision").request }, now)
+        };
+        let (like, now) = at(0);
+        let until = state.free_until(&like, now);
+        assert_eq!(until, Some(NOW.plus_millis(5_001)));
+        let mut free_at = |after| {
+            let (like, now) = at(after);
+            state.free_gpus(&like, &gpu_type("A100"), now)
+        };
+        for after in [0, 5_000] {
+            assert_eq!(free_at(after), said(0, 0, 0), "job 1 would have to leave");
+        }
+        assert_eq!(free_at(5_001), said(2, 2, 2));
+        let (like, now) = at(5_001);
+        assert_eq!(state.free_until(&like, now), None, "it stays so");
+    }
+
+    proptest! {
+        #![proptest_config(cases(300))]
+
+        /// So that it may be said again until then.
+        #[test]
+        fn what_is_free_changes_with_time_only_when_it_is_told(
+            Case(mut snapshot) in any_snapshot(),
+            (within, waits) in (0..3_usize, 0..2_usize),
+            moved in prop::collection::vec(-2_000..6_000_i64, 8),
+            later in prop::collection::vec(0..8_000_i64, 6),
+        ) {
+            let within = ["default", "vision", "speech"][within];
+            let asked = job(1_000).within(within).request;
+            snapshot.waiting.truncate(waits);
+            for (running, by) in snapshot.running.iter_mut().zip(moved.iter().cycle()) {
+                running.turn = Turn::new(asked.priority, NOW, *by, None);
+            }
+            for (request, by) in snapshot.waiting.iter_mut().zip(&moved) {
+                (request.submitted_at, request.moved_ms) = (NOW, *by);
+            }
+            let mut state = State::of(&snapshot);
+            state.pass(NOW);
+            let kinds = ["A100", "K80", "V100"].map(gpu_type);
+            let at = |now| Request { submitted_at: now, ..asked.clone() };
+            let mut said = |now| kinds.clone().map(|kind| state.free_gpus(&at(now), &kind, now));
+            let first = said(NOW);
+            let then: Vec<_> = later.iter().map(|by| NOW.plus_millis(*by)).collect();
+            let told: Vec<_> = then.iter().map(|now| (*now, said(*now))).collect();
+            // What is expected of others is looked at anew after a while.
+            if state.only_one_ahead_of(&at(NOW)).is_some() {
+                return Ok(());
+            }
+            let until = state.free_until(&at(NOW), NOW);
+            for (now, told) in told.into_iter().filter(|(now, _)| until.is_none_or(|at| *now < at)) {
+                prop_assert_eq!(&told, &first, "at {:?}, until {:?}", now, until);
+            }
         }
     }
 

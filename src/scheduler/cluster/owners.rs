@@ -1,18 +1,23 @@
 //! What the jobs of each user have, and have had.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use protocol::ids::{UserName, VirtualClusterName};
+use protocol::amount::Amount;
+use protocol::ids::{GpuType, UserName, VirtualClusterName};
 use protocol::time::Timestamp;
 
+use crate::cluster::claim::Claim;
 use crate::cluster::tenant::Tenant;
 use crate::model::past_use::{Decayed, PastUse};
-use crate::model::{Request, UserUse};
+use crate::model::{Request, UserUse, WHOLE_GPU};
+
+/// A GPU of most types counts as one: thousandths.
+const ONE: i64 = 1_000;
 
 /// What a user's jobs have.
 #[derive(Debug, Clone, Copy, Default)]
 struct Held {
-    /// Thousandths of GPUs; of a job without GPU those of one.
+    /// Thousandths of GPUs, each counting by its type; of a job without GPU those of one.
     milli: i64,
     /// Those of jobs that are told to leave and have not left yet: they are had, but given already.
     leaving: i64,
@@ -27,12 +32,34 @@ pub(crate) struct Owners {
     users: HashMap<VirtualClusterName, HashMap<UserName, Held>>,
     /// What they have had and have no more.
     pub(crate) past: PastUse,
+    /// By number of the type: thousandths of a GPU as which one counts.
+    weights: Vec<i64>,
 }
 
 impl Owners {
-    /// Nobody has anything, and some have had something.
-    pub(crate) fn after(past: PastUse) -> Self {
-        Self { users: HashMap::new(), past }
+    /// Nobody has anything, and some have had something. The types that there are, by number.
+    pub(crate) fn after(past: PastUse, types: &[GpuType]) -> Self {
+        let weight = |of: &GpuType| i64::try_from(past.weights().of(of).milli()).unwrap_or(ONE);
+        let weights = types.iter().map(weight).collect();
+        Self { users: HashMap::new(), past, weights }
+    }
+
+    /// Thousandths of GPUs as which these count; those of one where there are none.
+    pub(crate) fn weigh(&self, claims: &[Claim]) -> i64 {
+        let of = |claim: &Claim| {
+            let weight = self.weights.get(usize::from(claim.gpu_type)).copied().unwrap_or(ONE);
+            claim.gpu_milli().saturating_mul(weight)
+        };
+        match claims.iter().map(of).fold(0, i64::saturating_add) {
+            0 => i64::from(WHOLE_GPU),
+            weighed => (weighed / ONE).max(1),
+        }
+    }
+
+    /// As how many GPUs one counts, of those types of which it is not one.
+    pub(crate) fn weights(&self, types: &[GpuType]) -> BTreeMap<GpuType, Amount> {
+        let weights = types.iter().map(|of| (of.clone(), self.past.weights().of(of)));
+        weights.filter(|(_, weight)| *weight != Amount::whole(1)).collect()
     }
 
     /// A job comes to hold what it has (`sign` 1), or holds it no more (`sign` -1).
@@ -46,7 +73,7 @@ impl Owners {
     }
 
     fn add(&mut self, tenant: &Tenant, sign: i64, sum: fn(&mut Held) -> &mut i64) {
-        let milli = sign * tenant.gpu_milli();
+        let milli = sign * self.weigh(&tenant.claims);
         let (since, half_life_ms) = (tenant.life.started_at, self.past.half_life_ms());
         let add = |held: &mut Held| {
             *sum(held) += milli;
@@ -74,7 +101,7 @@ impl Owners {
         }
     }
 
-    /// So many thousandths of GPUs of what a job had since it started have come to their end.
+    /// What counts as so many thousandths of GPUs of what a job had since it started has come to its end.
     pub(crate) fn ended(&mut self, tenant: &Tenant, milli: i64) {
         self.past.end((&tenant.name, &tenant.user), milli, tenant.life.started_at);
     }

@@ -61,4 +61,11 @@ impl Ranks {
     ) -> impl Iterator<Item = JobId> {
         self.0[place(cluster)].borrowed.range(..place_of).map(|(_, job)| *job)
     }
+
+    /// The first turn, from this one on, of anybody who borrows.
+    pub(crate) fn first_borrower_from(&self, turn: Turn) -> Option<Turn> {
+        let from = (turn, JobId(i64::MIN));
+        let first = |ranked: &Ranked| ranked.borrowed.range(from..).next().map(|(turn, _)| *turn);
+        self.0.iter().filter_map(first).min()
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use protocol::gpus::GpuWeights;
 use protocol::ids::{UserName, VirtualClusterName};
 use protocol::time::Timestamp;
 
@@ -70,6 +71,8 @@ struct Ended {
 pub struct PastUse {
     /// 0: nothing of it counts.
     half_life_ms: i64,
+    /// What is told of GPUs is weighed already.
+    weights: GpuWeights,
     users: HashMap<VirtualClusterName, HashMap<UserName, Had>>,
     ended: Vec<Ended>,
     /// The half-life in which those were forgotten last who have had nothing.
@@ -83,6 +86,16 @@ impl PastUse {
         Self { half_life_ms: half_life_ms.max(0), ..Self::default() }
     }
 
+    /// With GPUs of which each counts by its type, from now on.
+    #[must_use]
+    pub fn weighing(self, weights: GpuWeights) -> Self {
+        Self { weights, ..self }
+    }
+
+    pub(crate) fn weights(&self) -> &GpuWeights {
+        &self.weights
+    }
+
     /// Whether anything of it counts.
     #[must_use]
     pub fn counts(&self) -> bool {
@@ -93,7 +106,7 @@ impl PastUse {
         self.half_life_ms
     }
 
-    /// A user had so many thousandths of GPUs between two moments.
+    /// A user had what counts as so many thousandths of GPUs between two moments.
     pub fn record(
         &mut self,
         (virtual_cluster, user): (&VirtualClusterName, &UserName),

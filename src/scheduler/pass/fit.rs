@@ -146,7 +146,7 @@ pub(crate) fn placement(
         })
         .collect();
     tasks.sort_by_key(|task| (task.role, task.index));
-    Placement { job, standing, tasks }
+    Placement { job, standing, tasks, weighed_milli: cluster.owners.weigh(claims) }
 }
 
 fn labelled(role: &RoleWant, ports: &[u16]) -> BTreeMap<protocol::ids::PortLabel, Vec<u16>> {

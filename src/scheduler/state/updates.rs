@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use protocol::ids::{JobId, VirtualClusterName};
+use protocol::amount::Amount;
+use protocol::ids::{GpuType, JobId, VirtualClusterName};
 use protocol::time::Timestamp;
 
 use crate::cluster::claim::{Claim, Right};
@@ -34,6 +35,12 @@ impl State {
     #[must_use]
     pub fn uses(&self, virtual_cluster: &VirtualClusterName, now: Timestamp) -> Vec<UserUse> {
         self.cluster.owners.uses(virtual_cluster, now)
+    }
+
+    /// As how many GPUs one counts between users, of those types of which it is not one.
+    #[must_use]
+    pub fn weights(&self) -> BTreeMap<GpuType, Amount> {
+        self.cluster.owners.weights(&self.cluster.names.types)
     }
 
     /// What users had that have it no more, to be told to a later state.
@@ -77,9 +84,10 @@ impl State {
             for claim in &kept {
                 self.cluster.take(claim);
             }
-            let had = tenant.gpu_milli();
+            let owners = &mut self.cluster.owners;
+            let ended = owners.weigh(&tenant.claims) - owners.weigh(&kept);
             let left = Tenant { claims: kept, ..tenant };
-            self.cluster.owners.ended(&left, had - left.gpu_milli());
+            owners.ended(&left, ended);
             self.cluster.settle(running.job, left);
         } else {
             let standing = tenant.standing;
@@ -87,17 +95,19 @@ impl State {
         }
     }
 
-    /// Something else is expected of a waiting job. Who was promised a start keeps his place.
-    pub fn expects(&mut self, request: &Request) {
-        let Some(waiter) = self.queue.jobs.get(&request.job).copied() else { return };
+    /// Something else may be expected of a waiting job: says whether that is so. Who was promised a start
+    /// keeps his place.
+    pub fn expects(&mut self, request: &Request) -> bool {
+        let Some(waiter) = self.queue.jobs.get(&request.job).copied() else { return false };
         if waiter.expected_ms == request.expected_ms {
-            return;
+            return false;
         }
         self.queue.remove(request.job);
         let promised = waiter.key.is_promised();
         let key = if promised { waiter.key } else { Key::of(request) };
         let (expected_ms, turn) = (request.expected_ms, request.turn());
         self.queue.insert(crate::queue::Waiter { key, turn, expected_ms, ..waiter });
+        true
     }
 }
 
@@ -211,11 +221,12 @@ mod tests {
             places.into_iter().map(|(job, _)| job.0).collect::<Vec<_>>()
         };
         assert_eq!(order(&mut state), [1, 2]);
-        state.expects(&job(2).cpus(8).runs(1_000).request);
+        assert!(!state.expects(&job(2).cpus(8).runs(3_600_000).request));
+        assert!(state.expects(&job(2).cpus(8).runs(1_000).request));
         assert_eq!(order(&mut state), [2, 1]);
         state.pass(NOW);
         assert_eq!(state.promised(), [JobId(2)]);
-        state.expects(&job(2).cpus(8).runs(9_000_000).request);
+        assert!(state.expects(&job(2).cpus(8).runs(9_000_000).request));
         assert_eq!(order(&mut state), [2, 1], "it was promised the next place");
     }
 }

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
+use protocol::amount::Amount;
+use protocol::gpus::GpuWeights;
 use protocol::ids::{JobId, UserName};
 use protocol::time::Timestamp;
 
@@ -98,6 +100,69 @@ fn what_is_held_comes_to_count_and_is_forgotten() {
     assert_eq!(uses(&state, 3 * DAY), alice(0, 500));
     let later = Snapshot { past_use: state.past_use().clone(), ..node(DAY).snapshot };
     assert_eq!(uses(&State::of(&later), 3 * DAY), alice(0, 500), "it is told to a later state");
+}
+
+/// A node of each type, of which one counts as two and a half and the other as a half.
+fn weighed(half_life_ms: i64) -> Story {
+    let weights = [("A100", 2_500), ("V*", 500)];
+    let weights = weights.map(|(of, milli)| (of.to_owned(), Amount::from_milli(milli)));
+    let weights = GpuWeights::try_from(BTreeMap::from(weights)).unwrap();
+    let mut story = cluster().node("a").gpus(GPUS, "A100").node("v").gpus(GPUS, "V100");
+    story.snapshot.past_use = PastUse::new(half_life_ms).weighing(weights);
+    story
+}
+
+/// A user's job with so many GPUs of a type.
+fn of_type(name: &str, id: i64, (gpus, gpu_type): (u32, &str)) -> Request {
+    Request { user: user(name), ..job(id).gpus(gpus, &[gpu_type]).request }
+}
+
+#[test]
+fn what_is_held_and_had_counts_by_its_type() {
+    let mut state = State::of(&weighed(DAY).snapshot);
+    let shown: Vec<_> = state.weights().into_iter().map(|(of, _)| of.to_string()).collect();
+    assert_eq!(shown, ["A100", "V100"]);
+    let asked = [("alice", "A100"), ("bob", "V100")];
+    for ((name, gpu_type), id) in asked.into_iter().zip(1..) {
+        state.submit(&of_type(name, id, (2, gpu_type)));
+    }
+    state.submit(&Request { user: user("carol"), ..job(3).request });
+    let placed = state.pass(Timestamp(0)).placements;
+    let booked: BTreeMap<i64, i64> =
+        placed.iter().map(|placement| (placement.job.0, placement.weighed_milli)).collect();
+    assert_eq!(booked, BTreeMap::from([(1, 5_000), (2, 1_000), (3, 1_000)]), "as it is stored");
+    let said = |name: &str, held, mean| (name.to_owned(), held, mean);
+    let all = |share: i64| {
+        vec![
+            said("alice", 5_000 * share, 2_500),
+            said("bob", 1_000 * share, 500),
+            said("carol", 1_000 * share, 500),
+        ]
+    };
+    assert_eq!(uses(&state, DAY), all(1));
+    state.set_nodes(&weighed(DAY).snapshot.nodes);
+    assert_eq!(uses(&state, DAY), all(1), "all was made anew");
+    (1..=3).for_each(|id| state.ended(JobId(id)));
+    state.pass(Timestamp(DAY));
+    assert_eq!(uses(&state, DAY), all(0));
+}
+
+#[test]
+fn who_had_as_many_gpus_of_a_dearer_type_comes_later() {
+    for (half_life, why) in [(7 * DAY, "had"), (0, "holds")] {
+        let mut state = State::of(&weighed(half_life).snapshot);
+        state.submit(&of_type("alice", 1, (2, "A100")));
+        state.submit(&of_type("bob", 2, (3, "V100")));
+        state.submit(&of_type("carol", 3, (2, "A100")));
+        assert_eq!(started(&mut state, 0).len(), 3);
+        // Alice asks first, and has fewer GPUs.
+        state.submit(&Request { submitted_at: Timestamp(1), ..of_type("alice", 4, (1, "A100")) });
+        state.submit(&Request { submitted_at: Timestamp(2), ..of_type("bob", 5, (1, "A100")) });
+        assert!(started(&mut state, DAY).is_empty());
+        let waiting = state.waiting(Timestamp(DAY));
+        let places = [4, 5].map(|id| waiting[&JobId(id)].position);
+        assert_eq!(places, [2, 1], "by what each {why}");
+    }
 }
 
 #[test]

@@ -7,10 +7,10 @@ use protocol::ids::{JobId, VirtualClusterName};
 use protocol::spec::Priority;
 use protocol::time::Timestamp;
 
-use crate::State;
 use crate::model::{PastUse, Request, Turn};
 use crate::properties::events::cases;
 use crate::story::{cluster, job};
+use crate::{Like, PastRuns, State};
 
 const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
@@ -194,6 +194,78 @@ fn watched() -> Request {
     Request { job: WATCHED, ..job(1).gpus(1, &[]).request }
 }
 
+/// What somebody may try so that his work is done sooner, who has run the like before.
+#[derive(Debug, Clone, Copy)]
+enum Trick {
+    /// He says nothing of how long it may run.
+    Silence,
+    /// He says so many times as long.
+    TooLong(i64),
+    /// He runs so many jobs of a second first.
+    WarmUp(i64),
+    /// He submits it in so many pieces, each when the one before has ended.
+    Pieces(i64),
+}
+
+fn any_trick() -> impl Strategy<Value = Trick> {
+    prop_oneof![
+        Just(Trick::Silence),
+        (2..=5_i64).prop_map(Trick::TooLong),
+        (1..=100_i64).prop_map(Trick::WarmUp),
+        (2..=20_i64).prop_map(Trick::Pieces),
+    ]
+}
+
+/// Somebody's work that comes after so many others.
+#[derive(Debug, Clone)]
+struct Work {
+    of: Request,
+    /// Milliseconds that each piece of it runs, and how many there are.
+    pieces: (i64, i64),
+    others: usize,
+}
+
+impl Work {
+    /// Work of so long, done honestly or not.
+    fn new(runs: i64, trick: Option<Trick>, others: usize) -> Self {
+        let mut past = PastRuns::default();
+        let like = || Like::from(&watched());
+        (0..4).for_each(|_| past.record(like(), runs));
+        let (limit_ms, pieces) = match trick {
+            None | Some(Trick::WarmUp(_)) => (Some(runs), 1),
+            Some(Trick::Silence) => (None, 1),
+            Some(Trick::TooLong(times)) => (Some(runs * times), 1),
+            Some(Trick::Pieces(pieces)) => (Some(runs / pieces), pieces),
+        };
+        if let Some(Trick::WarmUp(short)) = trick {
+            (0..short).for_each(|_| past.record(like(), 1_000));
+        }
+        let expected_ms = past.expect(like(), limit_ms);
+        let of = Request { limit_ms, expected_ms, ..watched() };
+        Self { of, pieces: (runs / pieces, pieces), others }
+    }
+
+    /// When it is done; at most this moment, then it is not.
+    fn done(self, mut stream: Stream, by: i64) -> i64 {
+        while stream.next < self.others {
+            stream.goes_on();
+        }
+        let (runs, pieces) = self.pieces;
+        for _ in 0..pieces {
+            let submitted_at = Timestamp(stream.now);
+            stream.submit(Request { submitted_at, ..self.of.clone() }, runs);
+            stream.pass();
+            while stream.waiting.contains(&WATCHED) || stream.ends.contains_key(&WATCHED) {
+                if stream.now >= by {
+                    return by;
+                }
+                stream.goes_on();
+            }
+        }
+        stream.now
+    }
+}
+
 proptest! {
     #![proptest_config(cases(48))]
 
@@ -242,6 +314,27 @@ proptest! {
         let (silent, honest) =
             (start_of(stream(), silent, before), start_of(stream(), honest, before));
         prop_assert!(honest <= silent, "{honest} with a limit, {silent} without");
+    }
+
+    /// Whatever somebody says or does beside the truth: his work is done no sooner. In pieces it is done
+    /// sooner by no more than the whole may be overtaken for, the half of its run.
+    #[test]
+    fn no_trick_is_better_than_the_truth(
+        load in 50..=150_i64,
+        draws in any_stream(),
+        others in 1..60_usize,
+        hours in 1..=24_i64,
+        trick in any_trick(),
+    ) {
+        let runs = hours * HOUR;
+        let stream = || Stream::new(1, load, draws.clone());
+        let honest = Work::new(runs, None, others).done(stream(), i64::MAX);
+        let sooner = match trick {
+            Trick::Silence | Trick::TooLong(_) | Trick::WarmUp(_) => 0,
+            Trick::Pieces(_) => runs / 2 + LONGEST * MINUTE,
+        };
+        let done = Work::new(runs, Some(trick), others).done(stream(), honest);
+        prop_assert!(done + sooner >= honest, "{done} instead of {honest}");
     }
 
     /// Whoever comes later than half of a job's run goes after it, however short he is, and a limit

@@ -11,6 +11,7 @@ impl Config {
             names: GpuNames::new(&self.gpu_types),
             image: self.gpu_image.clone(),
             prices: self.gpu_prices.clone(),
+            weights: self.gpu_weights.clone(),
         }
     }
 }

@@ -376,6 +376,23 @@ fn what_users_have_had_counts_half_after_a_week_unless_somebody_says_otherwise()
 }
 
 #[test]
+fn gpus_count_by_their_type_where_somebody_says_so() {
+    let weight = |file: &str, variables: &[(&str, &str)], of: &str| {
+        let weights = load(file, variables, &Flags::default()).unwrap().gpus().weights;
+        weights.of(&of.parse().unwrap()).to_string()
+    };
+    assert_eq!(weight("", &[], "A100"), "1");
+    let file = "[gpu_weights]\nA100 = 2.5\n'RTX*' = 0.5";
+    assert_eq!(weight(file, &[], "A100"), "2.5");
+    assert_eq!(weight(file, &[], "RTX2080Ti"), "0.5");
+    assert_eq!(weight("", &[("BERTH_GPU_WEIGHTS", "{ A100 = 3 }")], "A100"), "3");
+    for wrong in ["A100 = 0", "A100 = 1001", "A100 = -1", "A100 = 'much'"] {
+        let error = load(&format!("[gpu_weights]\n{wrong}"), &[], &Flags::default()).unwrap_err();
+        assert!(error.contains("gpu_weights"), "{error}");
+    }
+}
+
+#[test]
 fn records_are_kept_for_years_and_logs_for_months_unless_somebody_says_otherwise() {
     let kept = |file: &str, variables: &[(&str, &str)]| {
         let retention = load(file, variables, &Flags::default()).unwrap().rules().retention;

@@ -13,7 +13,7 @@ enum Kind {
 }
 
 /// Every variable, the key it sets, and what its text is.
-const KNOWN: [(&str, &str, Kind); 57] = [
+const KNOWN: [(&str, &str, Kind); 58] = [
     ("BERTH_LISTEN", "listen", Kind::Text),
     ("BERTH_DATA", "data", Kind::Text),
     ("BERTH_PUBLIC_URL", "public_url", Kind::Text),
@@ -66,6 +66,7 @@ const KNOWN: [(&str, &str, Kind); 57] = [
     ("BERTH_GPU_TYPES", "gpu_types", Kind::Value),
     ("BERTH_GPU_IMAGE", "gpu_image", Kind::Text),
     ("BERTH_GPU_PRICES", "gpu_prices", Kind::Value),
+    ("BERTH_GPU_WEIGHTS", "gpu_weights", Kind::Value),
     ("BERTH_CHECKS", "checks", Kind::Value),
     ("BERTH_NODES", "nodes", Kind::Value),
     ("BERTH_VIRTUAL_CLUSTERS", "virtual_clusters", Kind::Value),

@@ -10,9 +10,25 @@ use scheduler::model::VirtualCluster;
 
 use super::{Queue, told};
 
+/// What was said to be free to whoever asks from a moment on.
+#[derive(Debug)]
+pub(super) struct Said {
+    from: Timestamp,
+    /// Until then, unless something happens before; `None`: for ever.
+    until: Option<Timestamp>,
+    free: BTreeMap<GpuType, FreeGpus>,
+}
+
+impl Said {
+    /// Whether it is so for whoever asks now. Clocks may have been set back.
+    fn holds(&self, now: Timestamp) -> bool {
+        self.from <= now && self.until.is_none_or(|until| now < until)
+    }
+}
+
 impl Queue {
-    /// What a user's job in a virtual cluster could start on now, by GPU type. Types of which it could
-    /// never have any are left out.
+    /// What a user's job in a virtual cluster could start on now, by GPU type, if nothing is known of how
+    /// long it runs. Types of which it could never have any are left out.
     pub(crate) fn free(
         &mut self,
         within: &VirtualClusterName,
@@ -22,18 +38,19 @@ impl Queue {
         let within = self.first_alike(within);
         let to = self.limits_anybody(&within).then(|| user.clone());
         let asked = (within, to);
-        if let Some(known) = self.free.get(&asked) {
-            return known.clone();
+        if let Some(said) = self.free.get(&asked).filter(|said| said.holds(now)) {
+            return said.free.clone();
         }
         let types = self.gpu_types();
         let least = told::least(&asked.0, asked.1.as_ref(), now);
+        let until = self.state.free_until(&least, now);
         let of = |gpu_type: GpuType| {
             let free = self.state.free_gpus(&least, &gpu_type, now)?;
             let scheduler::model::FreeGpus { gpus, on_one_node, borrowed } = free;
             Some((gpu_type, FreeGpus { gpus, on_one_node, borrowed }))
         };
         let free: BTreeMap<_, _> = types.into_iter().filter_map(of).collect();
-        self.free.insert(asked, free.clone());
+        self.free.insert(asked, Said { from: now, until, free: free.clone() });
         free
     }
 

@@ -2,10 +2,11 @@
 //! goes on with what the last one knew.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use api::cluster::UserUse;
 use protocol::amount::Amount;
-use protocol::ids::{JobId, VirtualClusterName};
+use protocol::ids::{GpuType, JobId, VirtualClusterName};
 use protocol::time::Timestamp;
 use scheduler::model::{PastUse, Request};
 
@@ -58,7 +59,12 @@ impl Queue {
         shown
     }
 
-    /// The same of the owner of a job; `None`: nobody has had anything that counts.
+    /// As how many GPUs one counts in that, of those types of which it is not one.
+    pub(crate) fn weights(&self) -> BTreeMap<GpuType, Amount> {
+        self.state.weights()
+    }
+
+    /// What the owner of a job has and has had; `None`: nobody has had anything that counts.
     pub(crate) fn use_of(&self, request: &Request, now: Timestamp) -> Option<UserUse> {
         let uses = self.uses(&request.virtual_cluster, now);
         if uses.is_empty() {

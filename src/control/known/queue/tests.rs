@@ -16,6 +16,7 @@ use protocol::resources::{Capacity, Gpu, PortRange, Taken};
 use protocol::spec::{JobSpec, Priority};
 use protocol::state::State;
 use protocol::time::Timestamp;
+use scheduler::model::Answer;
 
 use super::*;
 
@@ -152,13 +153,16 @@ pub(crate) fn row(id: JobId, spec: &JobSpec, submitted_at: Timestamp) -> JobRow 
 
 impl Records {
     fn new() -> Self {
-        let default = VirtualClusterSettings::new(VirtualClusterName::default());
+        Self::within(vec![VirtualClusterSettings::new(VirtualClusterName::default())])
+    }
+
+    fn within(virtual_clusters: Vec<VirtualClusterSettings>) -> Self {
         Self {
             rows: BTreeMap::new(),
             attempts: BTreeMap::new(),
             tasks: BTreeMap::new(),
             touched: BTreeSet::new(),
-            cluster: Cluster::new([node("a"), node("b")], vec![default]),
+            cluster: Cluster::new([node("a"), node("b")], virtual_clusters),
             now: Timestamp(0),
         }
     }
@@ -244,7 +248,9 @@ impl Records {
     }
 
     fn comes(&mut self, tasks: u32, gpus: u32, opportunistic: bool) {
-        let spec = spec(tasks, gpus);
+        let mut spec = spec(tasks, gpus);
+        let clusters = &self.cluster.virtual_clusters;
+        spec.virtual_cluster.clone_from(&clusters[self.rows.len() % clusters.len()].name);
         let id = JobId(i64::try_from(self.rows.len()).unwrap() + 1);
         let mut row = row(id, &spec, self.now);
         if opportunistic {
@@ -337,6 +343,7 @@ fn attempt(placement: &Placement, number: u32, at: Timestamp) -> Attempt {
         completed_at: None,
         exit: None,
         lease: None,
+        weighed_milli: None,
     }
 }
 
@@ -370,6 +377,28 @@ fn essence(queue: &Queue) -> (Vec<Node>, Vec<Running>, Vec<Request>) {
     (nodes, running, waiting)
 }
 
+/// Two virtual clusters that are alike, one that is guaranteed half of the GPUs, and one that is guaranteed
+/// one and borrows nothing.
+fn four_clusters() -> Vec<VirtualClusterSettings> {
+    let named = |name: &str| VirtualClusterSettings::new(name.parse().unwrap());
+    let guaranteed = |name: &str, gpus: u64| {
+        let mut settings = named(name);
+        settings.share.gpus.insert("A100".parse().unwrap(), gpus);
+        settings
+    };
+    let alone = VirtualClusterSettings { borrows: false, ..guaranteed("alone", 1) };
+    vec![named("default"), named("other"), guaranteed("vision", 4), alone]
+}
+
+/// What a job of so many tasks with so many GPUs each would find, were it submitted now.
+fn fits(queue: &mut Queue, within: &VirtualClusterName, asked: (u32, u32), now: Timestamp) -> bool {
+    let mut spec = spec(asked.0, asked.1);
+    spec.virtual_cluster.clone_from(within);
+    let wanted = wanted(queue, &spec, &"alice".parse().unwrap());
+    let request = Request { submitted_at: now, ..wanted };
+    matches!(queue.state().dry_run(&request, now), Answer::Fits(..))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -394,6 +423,33 @@ proptest! {
         for request in queue.requests() {
             let said = queue.state.explain(request.job, records.now);
             prop_assert!(said.is_some(), "{} waits", request.job);
+        }
+    }
+
+    /// Whoever has asked before, and whatever has happened since.
+    #[test]
+    fn what_is_said_to_be_free_is_what_a_dry_run_of_the_same_user_finds(
+        events in prop::collection::vec(any_event(), 1..40),
+    ) {
+        let clusters = four_clusters();
+        let (mut records, mut queue) = (Records::within(clusters.clone()), Queue::default());
+        let alice: UserName = "alice".parse().unwrap();
+        let a100: GpuType = "A100".parse().unwrap();
+        for event in events {
+            records.happens(&event, &mut queue);
+            records.pass(&mut queue, true);
+            let now = records.now;
+            for VirtualClusterSettings { name, .. } in &clusters {
+                let Some(said) = queue.free(name, &alice, now).get(&a100).copied() else {
+                    prop_assert!(!fits(&mut queue, name, (1, 1), now), "{} has some", name);
+                    continue;
+                };
+                let mut fits = |tasks, gpus| fits(&mut queue, name, (tasks, gpus), now);
+                prop_assert!(said.gpus == 0 || fits(said.gpus, 1), "{}: {:?}", name, said);
+                prop_assert!(!fits(said.gpus + 1, 1), "{}: {:?}", name, said);
+                prop_assert!(said.on_one_node == 0 || fits(1, said.on_one_node), "{}", name);
+                prop_assert!(!fits(1, said.on_one_node + 1), "{}: {:?}", name, said);
+            }
         }
     }
 }

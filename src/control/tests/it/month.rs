@@ -148,6 +148,7 @@ fn live(number: usize, nodes: &[NodeName], dice: &mut Dice, sums: &mut Sums) -> 
             completed_at: Some(at(ended)),
             exit: exit.clone(),
             lease: None,
+            weighed_milli: None,
         });
         tasks.push(Task {
             key: TaskKey { job: JobId(0), attempt, role: 0, index: 0, retry: 0 },

@@ -9,6 +9,10 @@ use api::jobs::{DryRun, JobQuery, Submission};
 use api::queue::{Alternative, Instead, QueueChange, QueuePlace};
 use api::users::NewUser;
 use api::{Actor, Backend};
+use control::{Control, GpuOptions, Options};
+use protocol::amount::Amount;
+use protocol::cluster::GpuCount;
+use protocol::gpus::GpuWeights;
 use protocol::ids::{GpuType, JobKey, VirtualClusterName};
 use protocol::spec::Priority;
 use protocol::state::State;
@@ -318,5 +322,55 @@ async fn what_users_have_had_is_said_and_outlives_a_restart() {
     let why = until_of(backend, &waiting, |why| why.owner_use.is_some()).await;
     let said = why.owner_use.map(|of| (of.user, of.percent));
     assert_eq!(said, Some((ada.user.clone(), 0)), "she has had nothing");
+    control.shutdown().await;
+}
+
+/// A node of each of two types, with these weights.
+async fn of_two_types(house: &House, weights: &[(&str, u64)]) -> Control {
+    let mut options = house.options(house.database().await);
+    let dearer = GpuCount { gpu_type: "V100".parse().unwrap(), count: 8 };
+    options.nodes[1].gpus = Some(vec![dearer]);
+    let each = weights.iter().map(|(of, weight)| ((*of).to_owned(), Amount::whole(*weight)));
+    let weights = GpuWeights::try_from(each.collect::<BTreeMap<_, _>>()).unwrap();
+    let gpus = GpuOptions { weights, ..options.gpus };
+    control::start(Options { gpus, ..options }).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_users_have_had_counts_as_its_type_did_then() {
+    let house = House::new(2);
+    let control = of_two_types(&house, &[("V*", 100)]).await;
+    let ada = user(&control.backend, "ada").await;
+    for (actor, gpu_type) in [(&admin(), "TITANX"), (&ada, "V100")] {
+        let extras = format!(r#""extras": {{"berth": {{"gpuType": "{gpu_type}"}}}},"#);
+        let text = job("ran", 1, 8, "sleep 1", &extras);
+        let submission = Submission { text, cloned_from: None, expected_name: None };
+        control.backend.jobs.submit(actor, submission).await.unwrap();
+    }
+    let hers = JobKey { user: ada.user.clone(), ..key("ran") };
+    for of in [&key("ran"), &hers] {
+        let deadline = tokio::time::Instant::now() + crate::house::PATIENCE;
+        let ended = async || control.backend.jobs.get(&admin(), of).await.unwrap().summary.state;
+        while ended().await != State::Succeeded {
+            assert!(tokio::time::Instant::now() < deadline, "{of} does not end");
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    }
+    let default = VirtualClusterName::default();
+    // Both had as many for about as long: were they not weighed, nobody would have had nine tenths.
+    let had_all = |users: &[api::cluster::UserUse]| {
+        users.first().is_some_and(|first| first.user == ada.user && first.percent >= 90)
+    };
+    let view = control.backend.virtual_clusters.get(&admin(), &default).await.unwrap();
+    assert!(had_all(&view.users), "{:?}", view.users);
+    let said = BTreeMap::from([("V100".parse::<GpuType>().unwrap(), Amount::whole(100))]);
+    assert_eq!(view.weights, said);
+    control.shutdown().await;
+    drop(control);
+
+    let control = of_two_types(&house, &[]).await;
+    let view = control.backend.virtual_clusters.get(&admin(), &default).await.unwrap();
+    assert!(had_all(&view.users), "it is in the records: {:?}", view.users);
+    assert_eq!(view.weights, BTreeMap::new());
     control.shutdown().await;
 }

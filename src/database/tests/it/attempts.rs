@@ -78,6 +78,22 @@ on_both! {
         assert_eq!(found, expected);
     }
 
+    async fn what_counted_by_its_type_when_it_was_given_is_summed_up_so(stage) {
+        let job = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "one")));
+        let ran = |number, weighed_milli| Attempt {
+            placed_at: at(1_000),
+            completed_at: Some(at(3_000)),
+            weighed_milli,
+            ..attempt_of(job, number)
+        };
+        let all = [ran(0, Some(10_000)), ran(1, None)];
+        write!(stage, |tx| attempts::insert_many(&tx, &all));
+        assert_eq!(attempts::of_jobs(stage.db.read(), &[job]).await?, all);
+        let found = attempts::had(stage.db.read(), (at(1_000), at(9_000)), 1_000).await?;
+        let had: Vec<i64> = found.iter().map(|had| had.gpu_milli_ms).collect();
+        assert_eq!(had, [2_000 * (10_000 + 4_000)], "its job has four GPUs");
+    }
+
     async fn what_a_wrong_clock_has_made_of_runs_is_summed_up_as_well(stage) {
         let job = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "one")));
         let ran = |number| Attempt {

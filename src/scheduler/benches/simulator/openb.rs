@@ -15,36 +15,44 @@ use crate::figures::{clock, core_seconds, figure};
 use crate::plot::{Line, plot};
 use crate::traces;
 
+mod fgd;
+
 /// One of so many tasks with GPUs insists on a type where wishes are made up.
 const WISHING: usize = 6;
+
+/// What a task asks for, and the types of GPUs that it insists on.
+type Task = (Demand, Vec<GpuType>);
+
+/// The same, and which part of all typical tasks are so.
+type Typical = (Demand, Vec<GpuType>, f64);
 
 /// A cluster and its tasks.
 #[derive(Debug, Clone)]
 pub(crate) struct Workload {
     nodes: Vec<Node>,
-    tasks: HashMap<String, (Demand, Vec<GpuType>)>,
-    /// The most frequent classes that make up 95 % of the tasks, and their part of those.
-    typical: Vec<(Demand, Vec<GpuType>, f64)>,
+    tasks: HashMap<String, Task>,
+    /// The most frequent classes that make up 95 % of the tasks.
+    typical: Vec<Typical>,
     milli: u64,
 }
 
 impl Workload {
     pub(crate) fn read(nodes: &Path, pods: &Path) -> Result<Self, String> {
         let nodes: Vec<_> = traces::rows(&traces::text(nodes)?).map(|row| node(&row)).collect();
-        let mut tasks = HashMap::new();
-        let mut counts: BTreeMap<(u64, u32, u32, String), u32> = BTreeMap::new();
         let text = traces::text(pods)?;
-        for row in traces::rows(&text) {
-            let demand = demand(&row);
+        let task = |row: Vec<&str>| {
             let spec = row.get(5).copied().unwrap_or_default();
             let types = spec.split('|').filter_map(|name| GpuType::new(name).ok()).collect();
-            tasks.insert(row[0].to_owned(), (demand, types));
-            let class = (demand.cpu_milli, demand.gpus, demand.gpu_milli, spec.to_owned());
-            *counts.entry(class).or_default() += 1;
-        }
+            (row[0].to_owned(), (demand(&row), types))
+        };
+        let tasks: HashMap<String, Task> = traces::rows(&text).map(task).collect();
         let milli = nodes.iter().map(|node| node.capacity.gpus.len() as u64 * 1000).sum();
-        let typical = typical(counts, tasks.len());
+        let typical = typical(&tasks);
         Ok(Self { nodes, tasks, typical, milli })
+    }
+
+    fn task(&self, name: &str) -> Result<&Task, String> {
+        self.tasks.get(name).ok_or_else(|| format!("no task {name}"))
     }
 
     /// How many GPUs there are of each type.
@@ -68,6 +76,7 @@ impl Workload {
         tasks.sort_by_key(|(id, _)| *id);
         let some = tasks.into_iter().step_by(WISHING).map(|(_, (_, wish))| wish);
         some.zip(types.iter().cycle()).for_each(|(wish, gpu_type)| *wish = vec![gpu_type.clone()]);
+        wishing.typical = typical(&wishing.tasks);
         wishing
     }
 
@@ -86,19 +95,21 @@ impl Workload {
     }
 }
 
-fn typical(
-    counts: BTreeMap<(u64, u32, u32, String), u32>,
-    tasks: usize,
-) -> Vec<(Demand, Vec<GpuType>, f64)> {
+fn typical(tasks: &HashMap<String, Task>) -> Vec<Typical> {
+    let mut counts: BTreeMap<(u64, u32, u32, &[GpuType]), u32> = BTreeMap::new();
+    for (demand, types) in tasks.values() {
+        let class = (demand.cpu_milli, demand.gpus, demand.gpu_milli, types.as_slice());
+        *counts.entry(class).or_default() += 1;
+    }
     let mut counts: Vec<_> = counts.into_iter().collect();
     counts.sort_by(|(a, many), (b, others)| others.cmp(many).then(a.cmp(b)));
     let (mut typical, mut sum) = (Vec::new(), 0);
-    for ((cpu_milli, gpus, gpu_milli, spec), count) in counts {
-        if f64::from(sum) >= 0.95 * tasks as f64 {
+    for ((cpu_milli, gpus, gpu_milli, types), count) in counts {
+        if f64::from(sum) >= 0.95 * tasks.len() as f64 {
             break;
         }
         sum += count;
-        let types = spec.split('|').filter_map(|name| GpuType::new(name).ok()).collect();
+        let types = types.to_vec();
         let demand = Demand { cpu_milli, gpus, gpu_milli, ..Demand::default() };
         typical.push((demand, types, f64::from(count)));
     }
@@ -201,13 +212,16 @@ pub(crate) fn replay_all(
     }
     let mean =
         |of: &dyn Fn(&Replay) -> f64| replays.iter().map(of).sum::<f64>() / replays.len() as f64;
-    let at = |replay: &Replay, percent: usize| replay.allocated.get(percent).copied();
-    figure(&format!("{name}.alloc100"), mean(&|r| at(r, 100).unwrap_or(r.last)), "%");
-    figure(&format!("{name}.alloc130"), mean(&|r| at(r, 130).unwrap_or(r.last)), "%");
+    for percent in [100, 130] {
+        let (own, fgd) = (mean(&|r| r.allocated.at(percent)), mean(&|r| r.by_fgd.at(percent)));
+        figure(&format!("{name}.alloc{percent}"), own, "%");
+        figure(&format!("{name}.fgd.alloc{percent}"), fgd, "%");
+        figure(&format!("{name}.beyond_fgd{percent}"), own - fgd, "points");
+    }
     figure(&format!("{name}.frag_amount"), mean(&|r| r.fragmented * 100.0), "%");
     figure(
         &format!("{name}.frag_ratio"),
-        mean(&|r| r.fragmented * 100.0 / (1.0 - r.last / 100.0)),
+        mean(&|r| r.fragmented * 100.0 / (1.0 - r.allocated.last / 100.0)),
         "%",
     );
     let quickest = replays.iter().map(|replay| replay.per_second).fold(0.0, f64::max);
@@ -226,7 +240,7 @@ fn draw(folder: &Path, replays: &[Replay]) -> Result<(), String> {
     plot(
         &folder.join("openb-allocation.svg"),
         "openb: allocated GPUs (%) by arrived demand (%)",
-        &lines(|replay| &replay.allocated),
+        &lines(|replay| &replay.allocated.by_demand),
     )?;
     plot(
         &folder.join("openb-fragmentation.svg"),
@@ -235,13 +249,40 @@ fn draw(folder: &Path, replays: &[Replay]) -> Result<(), String> {
     )
 }
 
+/// Percent of all GPUs allocated.
+struct Allocated {
+    /// By percent of demand arrived.
+    by_demand: Vec<f64>,
+    last: f64,
+}
+
+impl Allocated {
+    /// By tasks that arrive with so many thousandths of GPUs each, and find room or not.
+    fn of(workload: &Workload, tasks: impl Iterator<Item = (u64, bool)>) -> Self {
+        let (mut arrived, mut held, mut by_demand) = (0, 0, vec![0.0]);
+        let percent = |held: u64| held as f64 * 100.0 / workload.milli as f64;
+        for (milli, placed) in tasks {
+            arrived += milli;
+            held += if placed { milli } else { 0 };
+            while arrived * 100 >= by_demand.len() as u64 * workload.milli {
+                by_demand.push(percent(held));
+            }
+        }
+        Self { by_demand, last: percent(held) }
+    }
+
+    fn at(&self, percent: usize) -> f64 {
+        self.by_demand.get(percent).copied().unwrap_or(self.last)
+    }
+}
+
 struct Replay {
-    /// Percent of all GPUs allocated, by percent of demand arrived.
-    allocated: Vec<f64>,
+    allocated: Allocated,
+    /// What fragmentation gradient descent comes to with the same tasks.
+    by_fgd: Allocated,
     /// Percent of all GPUs that are free and fragmented for the tasks that came so far, likewise;
     /// only for plots.
     fragmentation: Vec<f64>,
-    last: f64,
     /// Fragmented GPUs at the end, as a part of all.
     fragmented: f64,
     per_second: f64,
@@ -251,7 +292,7 @@ fn replay(workload: &Workload, names: &[&str], draws: bool) -> Result<Replay, St
     let mut state = State::new(&workload.nodes, vec![workload.virtual_cluster()]);
     let mut requests = Vec::with_capacity(names.len());
     for (job, name) in names.iter().enumerate() {
-        let (demand, types) = workload.tasks.get(*name).ok_or_else(|| format!("no task {name}"))?;
+        let (demand, types) = workload.task(name)?;
         requests.push(request(job as i64, *demand, types));
     }
     let mut placed: Vec<Option<Placement>> = Vec::with_capacity(names.len());
@@ -274,17 +315,11 @@ fn replay(workload: &Workload, names: &[&str], draws: bool) -> Result<Replay, St
         placed.push(started);
     }
     let per_second = names.len() as f64 / (core_seconds(began) - core);
-    let (mut arrived, mut held, mut allocated) = (0, 0, vec![0.0]);
-    for (request, placed) in requests.iter().zip(&placed) {
-        arrived += milli(request);
-        held += if placed.is_some() { milli(request) } else { 0 };
-        while arrived * 100 >= allocated.len() as u64 * workload.milli {
-            allocated.push(held as f64 * 100.0 / workload.milli as f64);
-        }
-    }
-    let last = held as f64 * 100.0 / workload.milli as f64;
+    let demands = || requests.iter().map(milli);
+    let allocated = Allocated::of(workload, demands().zip(placed.iter().map(Option::is_some)));
+    let by_fgd = Allocated::of(workload, demands().zip(fgd::places(workload, names)?));
     let fragmented = fragmented(workload, &requests, &placed);
-    Ok(Replay { allocated, fragmentation, last, fragmented, per_second })
+    Ok(Replay { allocated, by_fgd, fragmentation, fragmented, per_second })
 }
 
 /// Thousandths of GPUs that a task asks for.
@@ -315,16 +350,22 @@ fn fragmented(workload: &Workload, requests: &[Request], placed: &[Option<Placem
     for node in &workload.nodes {
         let (cpus, gpus) = &free[&node.name];
         let model = node.capacity.gpus.first().map(|gpu| &gpu.gpu_type);
-        for (demand, types, part) in &workload.typical {
-            let wanted = types.is_empty() || model.is_some_and(|model| types.contains(model));
-            let large = gpus.iter().filter(|left| **left >= demand.gpu_milli).count();
-            let fits = demand.gpus > 0
-                && wanted
-                && *cpus >= demand.cpu_milli
-                && large >= demand.gpus as usize;
-            let lost: u32 = gpus.iter().filter(|left| !fits || **left < demand.gpu_milli).sum();
-            sum += part * f64::from(lost);
-        }
+        sum += lost(&workload.typical, model, *cpus, gpus);
     }
     sum / workload.milli as f64
+}
+
+/// Thousandths of GPUs that are left on a node and that a typical task could not use.
+fn lost(typical: &[Typical], model: Option<&GpuType>, cpu_milli: u64, gpus: &[u32]) -> f64 {
+    let of = |(demand, types, part): &Typical| {
+        let wanted = types.is_empty() || model.is_some_and(|model| types.contains(model));
+        let large = gpus.iter().filter(|left| **left >= demand.gpu_milli).count();
+        let fits = demand.gpus > 0
+            && wanted
+            && cpu_milli >= demand.cpu_milli
+            && large >= demand.gpus as usize;
+        let lost: u32 = gpus.iter().filter(|left| !fits || **left < demand.gpu_milli).sum();
+        part * f64::from(lost)
+    };
+    typical.iter().map(of).sum()
 }

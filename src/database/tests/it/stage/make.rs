@@ -94,6 +94,7 @@ pub(crate) fn attempt_of(job: JobId, number: u32) -> Attempt {
         completed_at: None,
         exit: None,
         lease: (number % 2 == 1).then_some(600),
+        weighed_milli: None,
     }
 }
 

@@ -118,6 +118,7 @@ impl World {
             completed_at: None,
             exit: None,
             lease: None,
+            weighed_milli: None,
         });
         let role = &job.spec.roles[0];
         for index in 0..role.count {
