@@ -62,7 +62,7 @@ pub(super) const USAGE: Usage = Usage {
     day: "Day",
     month: "Month",
     nothing: "Nothing was used on these days",
-    counted: "A job is counted once it has ended, its GPUs on the days on which it held them. Days are UTC.",
+    counted: "GPUs count on the days on which they were held, until now; jobs, and how busy their GPUs were, once they have ended. Days are UTC.",
     whole: |hours, jobs| format!("{hours} GPU hours held; jobs that ended: {}", count(jobs)),
     asked: "Hours asked for",
     gpu_hours: "GPU hours",

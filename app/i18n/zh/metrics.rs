@@ -60,7 +60,7 @@ pub(super) const USAGE: Usage = Usage {
     day: "日期",
     month: "月份",
     nothing: "这段时间没有用量",
-    counted: "作业在结束后计入，其 GPU 按实际占用的日期统计。日期为 UTC。",
+    counted: "GPU 按实际占用的日期统计，截至当前；作业数及 GPU 负载在作业结束后计入。日期为 UTC。",
     whole: |hours, jobs| format!("共占用 {hours} GPU 小时，结束作业 {} 个", count(jobs)),
     asked: "申请小时数",
     gpu_hours: "GPU 小时",
