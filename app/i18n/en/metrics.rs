@@ -41,6 +41,20 @@ pub(super) const METRICS: Metrics = Metrics {
     idle_gpu: |index| {
         format!("GPU {index} was idle all the time: is the job written for as many GPUs?")
     },
+    idle_gpus: |idle, all| {
+        format!("{idle} of {all} GPUs were idle all the time: is the job written for as many?")
+    },
+    used: "What it used",
+    waited: "Waited",
+    asked_hours: "GPU hours asked for",
+    held_hours: "GPU hours held",
+    lost_hours: "of which lost",
+    busy_hours: "GPU hours busy",
+    extent: |mean, most, asked| match asked {
+        Some(asked) => format!("{mean}, at most {most} of {asked}"),
+        None => format!("{mean}, at most {most}"),
+    },
+    only_last: |runs, all| format!("Measured are the last {runs} of {all} runs of its tasks."),
     energy: "Energy of its GPUs",
     gpu_load: "GPU load",
     gpu_memory: "GPU memory",

@@ -39,6 +39,20 @@ pub(super) const METRICS: Metrics = Metrics {
     few_cpus: |asked, used| format!("申请了 {asked} 个 CPU 核，最多使用 {used} 个。"),
     little_memory: |asked, used| format!("申请了 {asked} 内存，最多使用 {used}。"),
     idle_gpu: |index| format!("GPU {index} 一直空闲：作业是否支持这么多张 GPU？"),
+    idle_gpus: |idle, all| {
+        format!("{all} 张 GPU 中有 {idle} 张一直空闲：作业是否支持这么多张 GPU？")
+    },
+    used: "资源使用汇总",
+    waited: "等待时间",
+    asked_hours: "申请的 GPU 小时",
+    held_hours: "占用的 GPU 小时",
+    lost_hours: "其中损失",
+    busy_hours: "实际使用的 GPU 小时",
+    extent: |mean, most, asked| match asked {
+        Some(asked) => format!("平均 {mean}，最高 {most}，申请 {asked}"),
+        None => format!("平均 {mean}，最高 {most}"),
+    },
+    only_last: |runs, all| format!("仅统计全部 {all} 次任务运行中的最后 {runs} 次。"),
     energy: "GPU 耗电量",
     gpu_load: "GPU 利用率",
     gpu_memory: "GPU 显存",

@@ -18,7 +18,16 @@ const MOST_ENDED: u64 = 2_000;
 /// The tasks of so many jobs are read together.
 const TOGETHER: usize = 500;
 
-/// What a job has used day by day, but for how busy its GPUs were: as if it had ended now where it goes on.
+/// What a job has used until it ended, or until now, but for how busy its GPUs were.
+pub(crate) fn until(job: &JobRow, tasks: (&[Task], &[Attempt]), now: Timestamp) -> Usage {
+    let mut whole = Usage::default();
+    for usage in by_then(job, tasks, |_, _| None, now).into_values() {
+        whole.add(usage);
+    }
+    whole
+}
+
+/// The same day by day, as if it had ended now where it goes on.
 fn by_then(
     job: &JobRow,
     (tasks, attempts): (&[Task], &[Attempt]),
