@@ -41,6 +41,20 @@ pub(crate) struct Metrics {
     pub(crate) little_memory: fn(&str, &str) -> String,
     /// A GPU by its index.
     pub(crate) idle_gpu: fn(u32) -> String,
+    /// So many GPUs, of so many.
+    pub(crate) idle_gpus: fn(u32, u32) -> String,
+    /// Heads what a job came to.
+    pub(crate) used: Word,
+    pub(crate) waited: Word,
+    /// GPU hours.
+    pub(crate) asked_hours: Word,
+    pub(crate) held_hours: Word,
+    pub(crate) lost_hours: Word,
+    pub(crate) busy_hours: Word,
+    /// Mean and most of what was used, and what was asked for.
+    pub(crate) extent: fn(&str, &str, Option<&str>) -> String,
+    /// Only so many runs of tasks were looked at, of so many.
+    pub(crate) only_last: fn(u32, u32) -> String,
     /// Followed by how much GPUs took.
     pub(crate) energy: Word,
     pub(crate) quantity: Word,

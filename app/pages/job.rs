@@ -1,3 +1,4 @@
+mod advice;
 mod ansi;
 mod config_tab;
 mod connect_tab;
@@ -37,6 +38,7 @@ mod tasks_tab;
 mod terminal_tab;
 mod timeline;
 mod turn;
+mod used;
 mod why;
 
 use leptos::prelude::*;

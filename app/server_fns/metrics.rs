@@ -1,5 +1,6 @@
-use api::metrics::{JobMetrics, MetricsAsk, NodeMetrics, NodeMetricsAsk};
+use api::metrics::{JobMetrics, JobUse, MetricsAsk, NodeMetrics, NodeMetricsAsk};
 use leptos::prelude::*;
+use protocol::ids::JobKey;
 use server_fn::codec::GetUrl;
 
 use crate::failed::Failed;
@@ -12,6 +13,14 @@ pub(crate) async fn get_metrics(ask: MetricsAsk) -> Result<JobMetrics, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
     backend.metrics.of_job(&actor, &ask).await.map_err(failed)
+}
+
+/// What a job came to.
+#[server(prefix = "/fn", endpoint = "jobs/use", input = GetUrl, output = Answer, client = Reads)]
+pub(crate) async fn get_use(key: JobKey) -> Result<JobUse, Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend.metrics.use_of_job(&actor, &key).await.map_err(failed)
 }
 
 /// What a node and its GPUs did over time.

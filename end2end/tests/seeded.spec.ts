@@ -290,3 +290,35 @@ test("what a running job uses is drawn, and told in numbers, also without JavaSc
   await expect(plain.getByRole("rowheader", { name: "Memory", exact: true }).first()).toBeVisible();
   await context.close();
 });
+
+test("a job that has ended says what it came to, also without JavaScript", async ({ browser, cluster, page }) => {
+  // What was measured is kept of those that ended last.
+  const ended: { username: string; name: string }[] = await cluster.get("/api/v2/jobs?state=SUCCEEDED&limit=100");
+  let [address, used] = ["", { held_gpu_seconds: 0, energy_wh: 0, roles: [] as { role: string; gpu_load: unknown }[] }];
+  for (const { username, name } of ended) {
+    used = await cluster.get(`/api/v2/jobs/${username}~${name}/use`);
+    address = `/jobs/${username}/${name}`;
+    if (used.roles.some((role) => role.gpu_load)) break;
+  }
+  expect(used.energy_wh).toBeGreaterThan(0);
+  const says = async (on: Page) => {
+    const card = on.locator("section[aria-labelledby=used]");
+    const fact = (of: string) => card.locator("dt", { hasText: of }).locator("xpath=following-sibling::dd[1]");
+    await expect(fact("GPU hours held")).toBeVisible();
+    const held = Number.parseFloat(await fact("GPU hours held").innerText());
+    expect(Math.abs(held - used.held_gpu_seconds / 3_600)).toBeLessThan(0.006);
+    await expect(fact("Energy of its GPUs")).toHaveText(/kWh$/);
+    for (const { role } of used.roles) {
+      const row = card.getByRole("row").filter({ has: on.getByRole("rowheader", { name: role, exact: true }) });
+      await expect(row).toHaveText(/at most .* of /);
+      expect((await row.boundingBox())!.height).toBeGreaterThan(16);
+    }
+  };
+  await berth.open(page, address);
+  await says(page);
+  const context = await browser.newContext({ baseURL: cluster.url, storageState: cluster.signedIn, javaScriptEnabled: false });
+  const plain = await context.newPage();
+  await plain.goto(address);
+  await says(plain);
+  await context.close();
+});

@@ -1,5 +1,6 @@
 //! What tasks and their GPUs use over time.
 
+mod job_use;
 mod lately;
 
 use async_trait::async_trait;
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::actor::Actor;
 use crate::error::Result;
+pub use job_use::{Extent, JobUse, RoleUse};
 pub use lately::Lately;
 
 /// What was measured of jobs, which is gone with the job, and of nodes.
@@ -22,6 +24,11 @@ pub trait Metrics: Send + Sync {
     /// `NoJobError`; `ForbiddenUserError`; `InvalidParametersError` for a range that ends before it
     /// begins.
     async fn of_job(&self, actor: &Actor, ask: &MetricsAsk) -> Result<JobMetrics>;
+    /// What a job came to in all its attempts, until now or its end, for everybody who may see what happened to it.
+    ///
+    /// # Errors
+    /// `NoJobError`; `ForbiddenUserError`.
+    async fn use_of_job(&self, actor: &Actor, job: &JobKey) -> Result<JobUse>;
     /// What a node's tasks used together, and what its GPUs did, for everybody.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! What was used, by day. It outlives the jobs.
+//! What is used, by day. It outlives the jobs.
 
 mod report;
 

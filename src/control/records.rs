@@ -6,6 +6,7 @@ pub(crate) mod bursts;
 pub(crate) mod happened;
 pub(crate) mod health;
 pub(crate) mod letters;
+pub(crate) mod meanwhile;
 pub(crate) mod notices;
 pub(crate) mod store;
 pub(crate) mod usage;

@@ -26,8 +26,10 @@ const LARGEST: usize = 4 * 1024 * 1024;
 pub struct GpuSample {
     /// Its index on the node.
     pub index: Option<u32>,
-    /// Its UUID.
+    /// Its UUID; of an instance of MIG that of the GPU of which it is a part.
     pub uuid: Option<String>,
+    /// The number of the instance on that GPU, if it is one.
+    pub instance: Option<u32>,
     /// How busy it is, in percent.
     pub load: Option<f32>,
     /// Bytes of its memory in use.

@@ -281,6 +281,7 @@ fn reading(gpus: &[Gpu]) -> Reading {
         uuid: gpu.uuid.clone(),
         model: Some(gpu.gpu_type.to_string()),
         profile: None,
+        part_of: None,
         memory_mb: load::MEMORY_MB,
         fault: (!gpu.healthy).then_some(GpuFault::Silent),
         gpu_type: Some(gpu.gpu_type.clone()),

@@ -49,12 +49,23 @@ pub struct Told {
     pub model: Option<String>,
     /// Of a MIG instance, its profile, as `1g.10gb`.
     pub profile: Option<String>,
+    /// Of a MIG instance, of which GPU it is a part, where that is told.
+    pub part_of: Option<PartOf>,
     /// Memory in MiB.
     pub memory_mb: u64,
     /// What is wrong with it.
     pub fault: Option<GpuFault>,
     /// Its type, where nobody need name it: that of a simulated one.
     pub gpu_type: Option<GpuType>,
+}
+
+/// The part of a GPU that an instance is, by which whoever measures it tells of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PartOf {
+    /// The GPU.
+    pub uuid: String,
+    /// The number of the instance on it.
+    pub instance: u32,
 }
 
 /// What is known of a node's GPUs since they were last looked for.
@@ -86,6 +97,9 @@ pub struct FoundGpu {
     /// What is wrong with it.
     #[serde(default)]
     pub fault: Option<GpuFault>,
+    /// Of which GPU it is a part, if it is one.
+    #[serde(default)]
+    pub part_of: Option<PartOf>,
 }
 
 /// What is wrong with a GPU.
@@ -299,7 +313,8 @@ impl GpuReport {
             told => told,
         };
         let gpu = Gpu { index, gpu_type, uuid, healthy: told.fault.is_none() };
-        Some(FoundGpu { gpu, model: model.unwrap_or_default(), memory_mb, fault: told.fault })
+        let (fault, part_of) = (told.fault, told.part_of);
+        Some(FoundGpu { gpu, model: model.unwrap_or_default(), memory_mb, fault, part_of })
     }
 }
 

@@ -41,6 +41,20 @@ pub(super) const METRICS: Metrics = Metrics {
     idle_gpu: |index| {
         format!("GPU {index} was idle all the time: is the job written for as many GPUs?")
     },
+    idle_gpus: |idle, all| {
+        format!("{idle} of {all} GPUs were idle all the time: is the job written for as many?")
+    },
+    used: "What it used",
+    waited: "Waited",
+    asked_hours: "GPU hours asked for",
+    held_hours: "GPU hours held",
+    lost_hours: "of which lost",
+    busy_hours: "GPU hours busy",
+    extent: |mean, most, asked| match asked {
+        Some(asked) => format!("{mean}, at most {most} of {asked}"),
+        None => format!("{mean}, at most {most}"),
+    },
+    only_last: |runs, all| format!("Measured are the last {runs} of {all} runs of its tasks."),
     energy: "Energy of its GPUs",
     gpu_load: "GPU load",
     gpu_memory: "GPU memory",
@@ -62,7 +76,7 @@ pub(super) const USAGE: Usage = Usage {
     day: "Day",
     month: "Month",
     nothing: "Nothing was used on these days",
-    counted: "A job is counted once it has ended, its GPUs on the days on which it held them. Days are UTC.",
+    counted: "GPUs count on the days on which they were held, until now; jobs, and how busy their GPUs were, once they have ended. Days are UTC.",
     whole: |hours, jobs| format!("{hours} GPU hours held; jobs that ended: {}", count(jobs)),
     asked: "Hours asked for",
     gpu_hours: "GPU hours",

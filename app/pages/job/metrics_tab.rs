@@ -1,6 +1,5 @@
 //! What the job's tasks use: charts on one axis of time, and the same as tables.
 
-mod advice;
 mod phases;
 
 use api::metrics::{JobMetrics, MetricsAsk, TaskMetrics};
@@ -12,8 +11,8 @@ use protocol::time::Timestamp;
 use crate::address;
 use crate::i18n::{text, told, tr};
 use crate::live::Live;
+use crate::pages::job::advice::Learnt;
 use crate::pages::job::detail::Part;
-use crate::pages::job::metrics_tab::advice::Learnt;
 use crate::pages::job::metrics_tab::phases::Phases;
 use crate::parts::charts::{Chart, ChartView, Span, Spans, ValueTable, charts};
 use crate::parts::clock::Clock;

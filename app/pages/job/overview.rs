@@ -1,6 +1,7 @@
 use api::jobs::{AttemptView, JobDetail, RoleView};
 use leptos::prelude::*;
 use protocol::exit::Cause;
+use protocol::ids::JobKey;
 use protocol::spec::{Dialect, Grace, NodeWish, RetryLimit, TimeLimit, TopologyLevel};
 use protocol::time::Timestamp;
 use protocol::wait::Waiting;
@@ -8,6 +9,7 @@ use protocol::wait::Waiting;
 use crate::i18n::{Reader, Texts, told, tr};
 use crate::number;
 use crate::pages::job::idle::Unused;
+use crate::pages::job::used::{MakeUsed, job_overview_used};
 use crate::pages::job::why::{AttemptEnded, MakeWaiting, WhyEnded, job_overview_waiting};
 use crate::part::opened;
 use crate::parts::clock::Clock;
@@ -31,12 +33,14 @@ pub(crate) fn Overview(detail: JobDetail) -> impl IntoView {
             })
         }
     };
+    let used = job.state.is_final().then(|| used(job.key.clone()));
     let roles = detail.roles.clone().into_iter().map(|role| view! { <Role role=role/> });
     let roles = roles.collect_view();
     view! {
         <div class="stack">
             {waiting}
             {ended}
+            {used}
             <Unused detail=detail.clone()/>
             <Facts detail=detail/>
             <section class="stack" aria-labelledby="roles">
@@ -53,6 +57,13 @@ fn why_waiting(detail: JobDetail, waiting: Waiting) -> AnyView {
     let made = opened(Signal::derive(|| Some(())), |()| job_overview_waiting());
     let why = move || made.get().map(|made: MakeWaiting| made(detail.clone(), waiting.clone()));
     view! { {move || why()} }.into_any()
+}
+
+/// What it came to. Pages of jobs that go on come without the code for that.
+fn used(key: JobKey) -> AnyView {
+    let made = opened(Signal::derive(|| Some(())), |()| job_overview_used());
+    let used = move || made.get().map(|made: MakeUsed| made(key.clone()));
+    view! { {move || used()} }.into_any()
 }
 
 #[component]

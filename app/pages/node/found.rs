@@ -72,7 +72,7 @@ fn Again(name: NodeName) -> impl IntoView {
 #[component]
 fn Gpus(gpus: Vec<FoundGpu>) -> impl IntoView {
     let rows = gpus.into_iter().map(|found| {
-        let FoundGpu { gpu, model, memory_mb, fault } = found;
+        let FoundGpu { gpu, model, memory_mb, fault, part_of: _ } = found;
         let memory = (memory_mb > 0).then(|| number::memory(memory_mb));
         let state = tr(match fault {
             None => |t| t.cluster.gpu_well,

@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use engine::Engine;
 use engine::exporter::{self, GpuSample};
+use protocol::gpus::FoundGpu;
 use protocol::health::GpuSigns;
 use protocol::ids::NodeName;
+use protocol::resources::Gpu;
 
 use crate::known::cluster::capacity;
 use crate::known::nodes::KnownNodes;
@@ -44,14 +46,31 @@ pub(crate) async fn read(
         gpus = readings.asked_gpus.of(name, now());
     }
     let cluster = nodes.cluster();
-    let Some(record) = cluster.node(name) else { return gpus };
-    // Where both know the UUID, it says which GPU is which.
-    for known in capacity(record).gpus.iter().filter(|known| known.uuid.is_some()) {
-        for gpu in gpus.iter_mut().filter(|gpu| gpu.uuid == known.uuid) {
-            gpu.index = Some(known.index);
-        }
+    if let Some(record) = cluster.node(name) {
+        let found = record.observed.as_ref().and_then(|observed| observed.gpus.as_ref());
+        let found = found.map(|report| report.gpus.as_slice()).unwrap_or_default();
+        let known = capacity(record).gpus;
+        gpus.iter_mut().for_each(|gpu| gpu.index = index(gpu, &known, found));
     }
     gpus
+}
+
+/// Which of the node's GPUs it is that somebody tells of. Where both know the UUID, it says that; of an instance that
+/// of its GPU, with its number. A GPU that is parted is nobody's as a whole.
+fn index(told: &GpuSample, known: &[Gpu], found: &[FoundGpu]) -> Option<u32> {
+    let is_of = |of: &str| told.uuid.as_deref() == Some(of);
+    let parts = found.iter().filter_map(|found| Some((found.gpu.index, found.part_of.as_ref()?)));
+    let mut own = parts.filter(|(_, part)| is_of(&part.uuid));
+    if let Some(instance) = told.instance {
+        let same = own.find(|(_, part)| part.instance == instance);
+        return same.map(|(index, _)| index);
+    }
+    let same = known.iter().find(|known| known.uuid.as_deref().is_some_and(is_of));
+    match same {
+        Some(known) => Some(known.index),
+        None if own.next().is_some() => None,
+        None => told.index,
+    }
 }
 
 /// Notes what it says of how well they are.
@@ -84,7 +103,44 @@ fn signs(sample: &GpuSample) -> Option<GpuSigns> {
 
 #[cfg(test)]
 mod tests {
+    use protocol::gpus::PartOf;
+
     use super::*;
+
+    #[test]
+    fn parts_of_gpus_are_told_apart_and_a_parted_one_is_nobodys() {
+        let found = |index, uuid: &str, part: Option<(&str, u32)>| FoundGpu {
+            gpu: Gpu {
+                index,
+                gpu_type: "A100".parse().unwrap(),
+                uuid: Some(uuid.to_owned()),
+                healthy: true,
+            },
+            model: String::new(),
+            memory_mb: 0,
+            fault: None,
+            part_of: part.map(|(uuid, instance)| PartOf { uuid: uuid.to_owned(), instance }),
+        };
+        // The first and the last GPU of the driver's three are parted: it calls the second one 1.
+        let found = [
+            found(0, "MIG-1", Some(("GPU-a", 7))),
+            found(1, "MIG-2", Some(("GPU-a", 8))),
+            found(2, "GPU-b", None),
+            found(3, "MIG-3", Some(("GPU-c", 7))),
+        ];
+        let known: Vec<Gpu> = found.iter().map(|found| found.gpu.clone()).collect();
+        let of = |uuid: &str, index, instance| {
+            let uuid = Some(uuid.to_owned());
+            let told = GpuSample { uuid, index, instance, ..GpuSample::default() };
+            super::index(&told, &known, &found)
+        };
+        assert_eq!(of("GPU-a", None, Some(8)), Some(1));
+        assert_eq!(of("GPU-c", None, Some(7)), Some(3));
+        assert_eq!(of("GPU-c", None, Some(9)), None, "it was made since they were looked for");
+        assert_eq!(of("GPU-b", Some(1), None), Some(2));
+        assert_eq!(of("GPU-c", Some(2), None), None, "what is told of it is not GPU b's");
+        assert_eq!(of("GPU-d", Some(4), None), Some(4), "its driver calls it otherwise");
+    }
 
     #[test]
     fn what_is_measured_says_how_well_a_gpu_is_once_it_is_known_which() {

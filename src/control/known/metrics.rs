@@ -8,6 +8,7 @@ mod level;
 pub(crate) mod past;
 mod row;
 mod short;
+mod sum;
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -21,6 +22,7 @@ use protocol::time::Timestamp;
 
 pub(crate) use history::{Axis, FINEST, History, MOST_GPUS};
 pub(crate) use row::{Use, together};
+pub(crate) use sum::Sum;
 
 use crate::lock::lock;
 use fresh::Fresh;

@@ -282,7 +282,8 @@ impl Jobs for Ops {
     }
 
     async fn usage(&self, actor: &Actor, query: &UsageQuery) -> Result<Vec<UsageOfDay>> {
-        usage::usage(&self.shared.settings, &self.shared.store, actor, query).await
+        let shared = &self.shared;
+        usage::usage(&shared.settings, (&shared.store, &shared.nodes), actor, query).await
     }
 }
 

@@ -1,24 +1,27 @@
 //! `api::metrics`: from beside the tasks' logs, and from memory what is not there yet.
 
+mod job_use;
+mod read;
+
 use std::sync::Arc;
 
 use api::metrics::{
-    GpuMetrics, JobMetrics, Metric, Metrics, MetricsAsk, NodeMetrics, NodeMetricsAsk, Series,
-    TaskMetrics,
+    GpuMetrics, JobMetrics, JobUse, Metric, Metrics, MetricsAsk, NodeMetrics, NodeMetricsAsk,
+    Series, TaskMetrics,
 };
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
-use bytes::Bytes;
 use database::attempts::Attempt;
+use database::jobs::JobRow;
 use database::tasks::Task;
 use futures::{StreamExt, TryStreamExt};
-use protocol::ids::TaskKey;
+use protocol::ids::JobKey;
 use protocol::time::Timestamp;
 
 use super::{jobs, nodes, tasks};
 use crate::accounts::rights::owner_only;
 use crate::error::internal;
-use crate::known::metrics::{Axis, History, Part};
+use crate::known::metrics::{Axis, History};
 use crate::shared::Shared;
 use crate::wake::now;
 
@@ -37,12 +40,8 @@ pub(crate) struct Ops(pub(crate) Arc<Shared>);
 #[async_trait]
 impl Metrics for Ops {
     async fn of_job(&self, actor: &Actor, ask: &MetricsAsk) -> Result<JobMetrics> {
+        let row = self.job(actor, &ask.job).await?;
         let reader = self.0.store.database.read();
-        let found = database::jobs::by_key(reader, &ask.job).await?;
-        let row = found.ok_or_else(|| jobs::missing(&ask.job))?.row;
-        if self.0.settings.rules.private_jobs {
-            owner_only(actor, &row.key.user, "read what happened to this job")?;
-        }
         let attempts = database::attempts::of_job(reader, row.id).await?;
         let wanted = ask.attempt.or(row.attempt);
         let Some(attempt) = attempts.into_iter().find(|one| Some(one.number) == wanted) else {
@@ -73,6 +72,11 @@ impl Metrics for Ops {
         })
     }
 
+    async fn use_of_job(&self, actor: &Actor, job: &JobKey) -> Result<JobUse> {
+        let row = self.job(actor, job).await?;
+        job_use::of(&self.0, &row).await
+    }
+
     async fn of_node(&self, _everybody: &Actor, ask: &NodeMetricsAsk) -> Result<NodeMetrics> {
         let name = &ask.node;
         if self.0.nodes.cluster().node(name).is_none() {
@@ -84,7 +88,7 @@ impl Metrics for Ops {
         // What is kept meanwhile is in both, never in neither.
         let part = self.0.readings.measured_nodes.part(name);
         let kept = self.0.store.storage.kept_node_metrics(name).await.map_err(internal)?;
-        let history = whole(part, kept);
+        let history = read::whole(part, kept);
         let (series, gpus) = history.map_or_else(Default::default, |known| seen(&known, axis));
         let (from, points) = (Timestamp(axis.from), points(axis));
         Ok(NodeMetrics { from, step_ms: axis.step, points, series, gpus })
@@ -92,27 +96,21 @@ impl Metrics for Ops {
 }
 
 impl Ops {
+    /// A job of which he may see what happened to it.
+    async fn job(&self, actor: &Actor, key: &JobKey) -> Result<JobRow> {
+        let found = database::jobs::by_key(self.0.store.database.read(), key).await?;
+        let row = found.ok_or_else(|| jobs::missing(key))?.row;
+        if self.0.settings.rules.private_jobs {
+            owner_only(actor, &row.key.user, "read what happened to this job")?;
+        }
+        Ok(row)
+    }
+
     async fn task(&self, task: Task, axis: Axis) -> Result<TaskMetrics> {
-        let history = self.history(&task.key).await?;
+        let history = read::history(&self.0, &task.key).await?;
         let (series, gpus) = history.map_or_else(Default::default, |known| seen(&known, axis));
         let (role, index, asked) = (task.role_name, task.key.index, task.resources);
         Ok(TaskMetrics { role, index, node: task.placement.node, asked, series, gpus })
-    }
-
-    async fn history(&self, key: &TaskKey) -> Result<Option<History>> {
-        // What is kept meanwhile is in both, never in neither.
-        let part = self.0.readings.measured.part(key);
-        let kept = self.0.store.storage.kept_metrics(key).await.map_err(internal)?;
-        Ok(whole(part, kept))
-    }
-}
-
-/// What is kept and what is not yet, together.
-fn whole(part: Option<Part>, kept: Option<Bytes>) -> Option<History> {
-    let kept = kept.and_then(|kept| History::from_bytes(&kept));
-    match part {
-        Some(part) => Some(part.onto(kept)),
-        None => kept,
     }
 }
 

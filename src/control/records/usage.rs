@@ -25,9 +25,10 @@ const DAY: i64 = 86_400_000;
 /// Points at which it is looked how busy a GPU was.
 const POINTS: usize = 500;
 
-type Uses = BTreeMap<UsageKey, Usage>;
+/// What was used, by day and type.
+pub(super) type Uses = BTreeMap<UsageKey, Usage>;
 /// How busy the GPUs of tasks were, in thousandths, where that was measured.
-type Loads = HashMap<(TaskKey, u32), u64>;
+pub(super) type Loads = HashMap<(TaskKey, u32), u64>;
 
 /// What some jobs have used that have ended, each by itself.
 #[derive(Debug, Default)]
@@ -44,28 +45,19 @@ pub(crate) async fn of(
     let tasks = database::tasks::of_jobs(store.database.read(), &ids).await?;
     let attempts = database::attempts::readable_of_jobs(store.database.read(), &ids).await?;
     let (gpus, loads) = (gpus_of(nodes, &tasks), loads(store, readings, &tasks).await);
-    let type_of = |node: &NodeName, index: u32| {
-        let gpu = gpus.get(node)?.iter().find(|gpu| gpu.index == index)?;
-        Some(gpu.gpu_type.clone())
-    };
-    let mut of_jobs: HashMap<JobId, Vec<Task>> = HashMap::new();
-    for task in tasks {
-        of_jobs.entry(task.key.job).or_default().push(task);
-    }
-    let mut tried: HashMap<JobId, Vec<Attempt>> = HashMap::new();
-    for attempt in attempts {
-        tried.entry(attempt.job).or_default().push(attempt);
-    }
+    let mut of_jobs = by_job(tasks, |task| task.key.job);
+    let mut tried = by_job(attempts, |attempt| attempt.job);
     let used = jobs.iter().map(|job| {
         let tasks = of_jobs.remove(&job.id).unwrap_or_default();
         let attempts = tried.remove(&job.id).unwrap_or_default();
+        let type_of = |node: &NodeName, index| type_of(&gpus, node, index);
         (job.id, used_by(job, (&tasks, &attempts), type_of, &loads))
     });
     Ok(Used(used.collect()))
 }
 
 /// The GPUs of the nodes on which these tasks ran, of those that are still known.
-fn gpus_of(nodes: &KnownNodes, tasks: &[Task]) -> HashMap<NodeName, Vec<Gpu>> {
+pub(super) fn gpus_of(nodes: &KnownNodes, tasks: &[Task]) -> HashMap<NodeName, Vec<Gpu>> {
     let cluster = nodes.cluster();
     let mut gpus: HashMap<NodeName, Vec<Gpu>> = HashMap::new();
     for name in tasks.iter().map(|task| &task.placement.node) {
@@ -170,7 +162,7 @@ fn waited(job: &JobRow, attempts: &[Attempt], ended: Timestamp) -> u64 {
 }
 
 /// What a job has used that has ended, all attempts and runs of its tasks.
-fn used_by(
+pub(super) fn used_by(
     job: &JobRow,
     (tasks, attempts): (&[Task], &[Attempt]),
     type_of: impl Fn(&NodeName, u32) -> Option<GpuType>,
@@ -210,6 +202,23 @@ fn used_by(
         uses.entry(key(day, wanted.clone())).or_default().add(usage);
     }
     uses
+}
+
+pub(super) fn by_job<T>(all: Vec<T>, job: impl Fn(&T) -> JobId) -> HashMap<JobId, Vec<T>> {
+    let mut of_jobs: HashMap<JobId, Vec<T>> = HashMap::new();
+    for one in all {
+        of_jobs.entry(job(&one)).or_default().push(one);
+    }
+    of_jobs
+}
+
+pub(super) fn type_of(
+    gpus: &HashMap<NodeName, Vec<Gpu>>,
+    node: &NodeName,
+    index: u32,
+) -> Option<GpuType> {
+    let gpu = gpus.get(node)?.iter().find(|gpu| gpu.index == index)?;
+    Some(gpu.gpu_type.clone())
 }
 
 /// For how long a job wanted its GPUs, day by day: while it waited as well.

@@ -175,6 +175,22 @@ pub async fn active_of(conn: &impl ConnectionTrait, user: &UserName) -> Result<V
     query.all(conn).await?.into_iter().map(row::Model::into_row).collect()
 }
 
+/// The jobs that have not ended and have had a place, of a user or of all, without their specs, but what cannot be
+/// read.
+///
+/// # Errors
+/// See [`Error`].
+pub async fn begun(conn: &impl ConnectionTrait, user: Option<&UserName>) -> Result<Vec<JobRow>> {
+    let states = State::ALL.into_iter().filter(|state| !state.is_final()).map(State::as_str);
+    let mut query = row::Entity::find()
+        .filter(row::Column::State.is_in(states))
+        .filter(row::Column::Attempt.is_not_null());
+    if let Some(user) = user {
+        query = query.filter(row::Column::UserName.eq(user.as_str()));
+    }
+    Ok(readable(query.all(conn).await?.into_iter().map(row::Model::into_row)))
+}
+
 /// The ids of all of a user's jobs, as a part of another query.
 pub(crate) fn ids_of(user: &UserName) -> SelectStatement {
     let query = row::Entity::find().filter(row::Column::UserName.eq(user.as_str()));

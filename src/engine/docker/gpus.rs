@@ -367,6 +367,7 @@ mod tests {
             uuid: Some(format!("GPU-{index}")),
             model: Some("NVIDIA A100-SXM4-80GB".to_owned()),
             profile: None,
+            part_of: None,
             memory_mb: 81_920,
             fault,
             gpu_type: None,

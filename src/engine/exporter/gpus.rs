@@ -6,6 +6,9 @@ use super::text::{Line, lines};
 /// Bytes of a MiB.
 const MIB: f32 = 1_048_576.0;
 
+/// Watts of a whole GPU.
+const POWER: &str = "DCGM_FI_DEV_POWER_USAGE";
+
 /// Where a value belongs.
 type Place = fn(&mut GpuSample) -> &mut Option<f32>;
 
@@ -15,9 +18,12 @@ pub(super) fn read(text: &str) -> Vec<GpuSample> {
     for line in lines(text) {
         let Some((place, factor, instead)) = meaning(&line) else { continue };
         let Some(named) = named(&line) else { continue };
-        let same = |gpu: &GpuSample| match (gpu.index, named.index) {
-            (Some(one), Some(other)) => one == other,
-            (_, _) => gpu.uuid == named.uuid,
+        let same = |gpu: &GpuSample| {
+            gpu.instance == named.instance
+                && match (gpu.index, named.index) {
+                    (Some(one), Some(other)) => one == other,
+                    (_, _) => gpu.uuid == named.uuid,
+                }
         };
         let at = gpus.iter().position(same).unwrap_or_else(|| {
             gpus.push(named);
@@ -31,17 +37,21 @@ pub(super) fn read(text: &str) -> Vec<GpuSample> {
     gpus
 }
 
-/// The GPU that a line is of; none: it is of something else, or of a part of one.
+/// The GPU that a line is of, or the instance of MIG; none: it is of something else. What is told of an instance and is
+/// that of its whole GPU is left out: it would be counted as often as there are instances.
 fn named(line: &Line<'_>) -> Option<GpuSample> {
-    if line.label("GPU_I_ID").is_some() {
-        return None;
-    }
+    let instance = match line.label("GPU_I_ID").filter(|number| !number.is_empty()) {
+        Some(_) if line.name == POWER => return None,
+        Some(number) => Some(number.parse().ok()?),
+        None => None,
+    };
     let index = ["gpu", "gpu_id", "id", "npuID"].iter().find_map(|label| line.label(label));
-    let index = index.and_then(|index| index.parse().ok());
+    // That of an instance is its GPU's, and says nothing of which one it is.
+    let index = index.filter(|_| instance.is_none()).and_then(|index| index.parse().ok());
     let uuid = ["UUID", "gpu_uuid", "uuid", "vdie_id"].iter().find_map(|label| line.label(label));
     let uuid = uuid.map(str::to_owned);
     let is_named = index.is_some() || uuid.is_some();
-    is_named.then(|| GpuSample { index, uuid, ..GpuSample::default() })
+    is_named.then(|| GpuSample { index, uuid, instance, ..GpuSample::default() })
 }
 
 /// Where a value belongs, by what it is multiplied for our unit, and whether it is only used where there is
@@ -65,7 +75,7 @@ fn nvidia(name: &str) -> Option<Meaning> {
         "DCGM_FI_PROF_GR_ENGINE_ACTIVE" => (|gpu| &mut gpu.load, 100.0, true),
         "DCGM_FI_DEV_FB_USED" => (|gpu| &mut gpu.memory, MIB, false),
         "DCGM_FI_DEV_FB_TOTAL" => (|gpu| &mut gpu.all_memory, MIB, false),
-        "DCGM_FI_DEV_POWER_USAGE" => (|gpu| &mut gpu.power, 1.0, false),
+        POWER => (|gpu| &mut gpu.power, 1.0, false),
         "DCGM_FI_DEV_GPU_TEMP" => (|gpu| &mut gpu.temperature, 1.0, false),
         "DCGM_FI_DEV_SM_CLOCK" => (|gpu| &mut gpu.clock, 1.0, false),
         "DCGM_FI_DEV_ECC_DBE_VOL_TOTAL" => (|gpu| &mut gpu.ecc_errors, 1.0, false),
@@ -129,6 +139,9 @@ DCGM_FI_PROF_GR_ENGINE_ACTIVE{gpu="1",UUID="GPU-9c5b7f2e-1111-2222-3333-44445555
 DCGM_FI_DEV_GPU_UTIL{gpu="0",UUID="GPU-604ac76c-d9cf-fef3-62e9-d92044ab6e52",device="nvidia0"} 97
 DCGM_FI_DEV_FB_USED{gpu="0",UUID="GPU-604ac76c-d9cf-fef3-62e9-d92044ab6e52",device="nvidia0"} 40960
 DCGM_FI_DEV_FB_USED{gpu="1",UUID="GPU-9c5b7f2e-1111-2222-3333-444455556666",device="nvidia1",GPU_I_PROFILE="1g.10gb",GPU_I_ID="7"} 512
+DCGM_FI_DEV_POWER_USAGE{gpu="1",UUID="GPU-9c5b7f2e-1111-2222-3333-444455556666",device="nvidia1",GPU_I_PROFILE="1g.10gb",GPU_I_ID="7"} 251.5
+DCGM_FI_PROF_GR_ENGINE_ACTIVE{gpu="1",UUID="GPU-9c5b7f2e-1111-2222-3333-444455556666",device="nvidia1",GPU_I_PROFILE="1g.10gb",GPU_I_ID="7"} 0.875
+DCGM_FI_PROF_GR_ENGINE_ACTIVE{gpu="1",UUID="GPU-9c5b7f2e-1111-2222-3333-444455556666",device="nvidia1",GPU_I_PROFILE="1g.10gb",GPU_I_ID="8"} 0
 DCGM_FI_DEV_FB_TOTAL{gpu="0",UUID="GPU-604ac76c-d9cf-fef3-62e9-d92044ab6e52",device="nvidia0"} 81920
 DCGM_FI_DEV_ECC_DBE_VOL_TOTAL{gpu="0",UUID="GPU-604ac76c-d9cf-fef3-62e9-d92044ab6e52",device="nvidia0"} 2
 DCGM_FI_DEV_XID_ERRORS{gpu="0",UUID="GPU-604ac76c-d9cf-fef3-62e9-d92044ab6e52",device="nvidia0",err_code="79"} 79
@@ -166,6 +179,7 @@ npu_chip_info_error_code{id="3",model_name="Ascend910B3",vdie_id="18D3"} 0 17672
         let busy = GpuSample {
             index: Some(0),
             uuid: Some("GPU-604ac76c-d9cf-fef3-62e9-d92044ab6e52".into()),
+            instance: None,
             load: Some(97.0),
             memory: Some(40_960.0 * MIB),
             all_memory: Some(81_920.0 * MIB),
@@ -183,7 +197,17 @@ npu_chip_info_error_code{id="3",model_name="Ascend910B3",vdie_id="18D3"} 0 17672
             clock: Some(210.0),
             ..GpuSample::default()
         };
-        assert_eq!(read(NVIDIA), [busy, idle], "what a part of a GPU uses is not all of it");
+        let seventh = GpuSample {
+            uuid: idle.uuid.clone(),
+            instance: Some(7),
+            load: Some(87.5),
+            memory: Some(512.0 * MIB),
+            ..GpuSample::default()
+        };
+        let eighth =
+            GpuSample { instance: Some(8), load: Some(0.0), memory: None, ..seventh.clone() };
+        let expected = [busy, idle, seventh, eighth];
+        assert_eq!(read(NVIDIA), expected, "what a part of a GPU uses is not all of it");
     }
 
     #[test]

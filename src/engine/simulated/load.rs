@@ -59,6 +59,7 @@ pub fn of_gpu(index: u32, job: JobId, ran_ms: i64) -> GpuSample {
     GpuSample {
         index: Some(index),
         uuid: None,
+        instance: None,
         load: Some(load as f32),
         memory: Some((memory * filled) as f32),
         all_memory: Some(memory as f32),

@@ -6,6 +6,7 @@ fn told(index: u32, uuid: &str) -> Told {
         uuid: Some(uuid.to_owned()),
         model: Some("NVIDIA A100-SXM4-80GB".to_owned()),
         profile: None,
+        part_of: None,
         memory_mb: 81_920,
         fault: None,
         gpu_type: None,

@@ -107,6 +107,7 @@ fn links_that_are_lost_are_a_warning_until_they_are_back() {
             model: String::new(),
             memory_mb: 0,
             fault: None,
+            part_of: None,
         };
         let links = links.iter().map(|group| group.to_vec()).collect();
         GpuReport { gpus: (0..4).map(gpu).collect(), links, ..GpuReport::default() }

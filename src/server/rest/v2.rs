@@ -122,6 +122,7 @@ fn of_job() -> Doors {
         .route("/logs/together/search", get(jobs::log_search_all))
         .route("/logs/search", get(jobs::log_search).gives::<LogMatches>(200))
         .route("/metrics", get(metrics::of_job))
+        .route("/use", get(metrics::use_of_job))
         .route("/queue", changing(get(queue::explain).put(queue::change)))
         .route("/tag", put(jobs::add_tag).delete(jobs::remove_tag))
         .route("/keep", put(jobs::keep))

@@ -8,6 +8,7 @@ use api::metrics::Metric;
 
 use super::level::{Full, Level, together};
 use super::short::Short;
+use super::sum::Sum;
 
 /// All values of a task take so many bytes at most.
 pub(crate) const MOST_BYTES: usize = 64_000;
@@ -154,6 +155,30 @@ impl History {
         let last = (end - 1).div_euclid(level.step).min(level.newest(width)?);
         let values = (first..=last).filter_map(|bin| level.value(bin, column, width));
         together(values, *self.peaks.get(column)?)
+    }
+
+    /// All that was measured of a column: each moment counts once, as finely as it is known.
+    pub(crate) fn sum(&self, column: usize) -> Sum {
+        let width = self.peaks.len();
+        let (mut sum, mut until) = (Sum::default(), i64::MAX);
+        for level in &self.levels {
+            let Some(newest) = level.newest(width) else { continue };
+            for bin in level.first..=newest {
+                let begin = bin.saturating_mul(level.step).max(self.since);
+                let end = bin.saturating_add(1).saturating_mul(level.step).min(until);
+                let value = level.value(bin, column, width).filter(|_| begin < end);
+                if let Some(value) = value {
+                    let known_ms = end - begin;
+                    sum.add(Sum {
+                        known_ms,
+                        most: value,
+                        whole: f64::from(value) * known_ms as f64,
+                    });
+                }
+            }
+            until = until.min(level.begins());
+        }
+        sum
     }
 
     /// As it is kept in a file.

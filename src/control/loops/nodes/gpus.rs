@@ -122,6 +122,7 @@ mod tests {
             uuid: Some((*uuid).to_owned()),
             model: Some("Tesla T4".to_owned()),
             profile: None,
+            part_of: None,
             memory_mb: 0,
             fault: None,
             gpu_type: None,

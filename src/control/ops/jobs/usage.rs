@@ -10,7 +10,9 @@ use protocol::amount::Amount;
 use protocol::ids::{GpuType, GroupName, UserName};
 
 use crate::accounts::rights::owner_only;
+use crate::known::nodes::KnownNodes;
 use crate::known::settings::Settings;
+use crate::records::meanwhile;
 use crate::records::store::Store;
 use crate::wake::now;
 
@@ -19,7 +21,7 @@ const HOUR: u128 = 3_600_000;
 
 pub(super) async fn usage(
     settings: &Settings,
-    store: &Store,
+    (store, nodes): (&Store, &KnownNodes),
     actor: &Actor,
     query: &UsageQuery,
 ) -> Result<Vec<UsageOfDay>> {
@@ -33,14 +35,20 @@ pub(super) async fn usage(
         owner_only(actor, user, "see what was used")?;
     }
     let days = days.start().0..=days.end().0;
-    let used = database::usage::list(store.database.read(), &days, user).await;
+    let used = database::usage::list(store.database.read(), &days, user).await?;
+    let mut used: BTreeMap<UsageKey, Usage> = used.into_iter().collect();
+    for (key, usage) in meanwhile::not_counted(store, nodes, user, now()).await? {
+        if days.contains(&key.day) {
+            used.entry(key).or_default().add(usage);
+        }
+    }
     let memberships = match user {
         Some(user) => database::groups::of_user(store.database.read(), user).await,
         None => database::groups::list(store.database.read()).await,
     };
     let groups = groups(memberships?);
     let prices = &settings.of_nodes.gpus.prices;
-    let views = used?.into_iter().map(|used| {
+    let views = used.into_iter().map(|used| {
         let groups = groups.get(&used.0.user).into_iter().flatten().cloned().collect();
         UsageOfDay { groups, ..view(used, prices) }
     });

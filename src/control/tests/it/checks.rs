@@ -5,6 +5,7 @@ use std::time::Duration;
 use api::cluster::Drain;
 use control::{Control, MeasuredEvery, Options, Rules};
 use engine::DiskRoom;
+use engine::simulated::Call;
 use protocol::cluster::NodeCondition;
 use protocol::exit::Cause;
 use protocol::health::{Check, Sign};
@@ -75,6 +76,36 @@ async fn what_passes_is_in_nobodys_way() {
     until_state(backend, "runs", State::Succeeded).await;
     let node = backend.nodes.get(&admin(), &name).await.unwrap();
     assert_eq!((node.condition, node.health.ailments.len()), (NodeCondition::Ready, 0));
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_is_back_once_its_check_has_passed_as_often_in_a_row_as_it_has_to() {
+    let house = House::new(1);
+    let (control, name) = checked(&house, "free", "sleep 0; exit 1").await;
+    until_node(&control.backend, &name, |node| node.condition == NodeCondition::Draining).await;
+    control.shutdown().await;
+    drop(control);
+
+    // It is mended, and looked at without a pause.
+    let check = serde_json::json!({
+        "name": "disk", "image": "berth/base", "command": "sleep 0", "when": "free",
+        "every_minutes": 0, "passes": 2,
+    });
+    let check: Check = serde_json::from_value(check).unwrap();
+    let options = Options { checks: vec![check], ..house.options(house.database().await) };
+    let before = house.node(0).calls(Call::Start);
+    let control = control::start(options).await.unwrap();
+    let well = |node: &api::cluster::NodeView| {
+        node.health.ailments.is_empty() && node.condition == NodeCondition::Ready
+    };
+    let back = until_node(&control.backend, &name, well).await;
+    assert!(house.node(0).calls(Call::Start) >= before + 2, "one pass does not open it");
+    let [was] = back.health.history.as_slice() else { panic!("{:?}", back.health) };
+    assert!(matches!(&was.ailment.sign, Sign::Check { name, .. } if name == "disk"));
+    assert_eq!(was.ended_by, None, "nobody has said so");
+    submit(&control.backend, job("runs", 1, 1, "sleep 0", ONCE)).await;
+    until_state(&control.backend, "runs", State::Succeeded).await;
     control.shutdown().await;
 }
 

@@ -15,6 +15,7 @@ fn reading(uuids: &[&str]) -> Reading {
         uuid: Some((*uuid).to_owned()),
         model: Some("NVIDIA A100-SXM4-80GB".to_owned()),
         profile: None,
+        part_of: None,
         memory_mb: 81_920,
         fault: None,
         gpu_type: None,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use api::ErrorCode;
-use api::metrics::{JobMetrics, Metric, MetricsAsk, NodeMetricsAsk, Series};
+use api::metrics::{Extent, JobMetrics, Metric, MetricsAsk, NodeMetricsAsk, Series};
 use control::{Control, MeasuredEvery, Rules};
 use engine::simulated::Call;
 use protocol::cluster::GpuRuntime;
@@ -289,5 +289,43 @@ async fn what_was_not_measured_is_empty_and_what_makes_no_sense_is_refused() {
     let backwards = MetricsAsk { from, until, ..ask("holds") };
     let error = metrics.of_job(&admin(), &backwards).await.unwrap_err();
     assert_eq!(error.code, ErrorCode::InvalidParametersError);
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_job_came_to_is_told_when_it_has_ended_and_after_a_restart() {
+    let house = House::new(1);
+    let control = start(&house, Some(exporter().await)).await;
+    let backend = &control.backend;
+    submit(backend, job("trains", 2, 2, "sleep 1000", "")).await;
+    let detail = until_state(backend, "trains", State::Running).await;
+    let is_measured = |seen: &JobMetrics| {
+        let measured = |task: &api::metrics::TaskMetrics| {
+            task.gpus.iter().filter(|gpu| !gpu.series.is_empty()).count() == 2
+        };
+        seen.tasks.len() == 2 && seen.tasks.iter().all(measured)
+    };
+    until(&control, "trains", is_measured).await;
+    backend.jobs.stop(&admin(), &key("trains")).await.unwrap();
+    until_state(backend, "trains", State::Stopped).await;
+    house.node(0).until_empty().await;
+    let used = backend.metrics.use_of_job(&admin(), &key("trains")).await.unwrap();
+    let [role] = used.roles.as_slice() else { panic!("{used:?}") };
+    // As its exporter says of each GPU by its index.
+    let gpus = detail.attempts[0].tasks.iter().flat_map(|task| task.gpus.iter().copied());
+    let busiest = gpus.max().unwrap() * 10;
+    let load = role.gpu_load.unwrap();
+    assert_eq!(Some(load.most), Some(busiest as f32), "{used:?}");
+    assert!(load.mean > 0.0 && load.mean < load.most, "{used:?}");
+    let Extent { mean, most } = role.cpus.unwrap();
+    assert!(mean > 0.0 && mean <= most && most <= 1.0, "as the simulated engine says: {used:?}");
+    assert_eq!((used.runs, used.of_runs, used.energy_wh), (2, 2, None));
+    let error = backend.metrics.use_of_job(&admin(), &key("nothing")).await.unwrap_err();
+    assert_eq!(error.code, ErrorCode::NoJobError);
+    control.shutdown().await;
+    drop(control);
+    let control = start(&house, None).await;
+    let after = control.backend.metrics.use_of_job(&admin(), &key("trains")).await.unwrap();
+    assert_eq!(after, used, "it is kept");
     control.shutdown().await;
 }

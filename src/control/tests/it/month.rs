@@ -13,12 +13,12 @@ use protocol::cluster::GpuCount;
 use protocol::document::Syntax;
 use protocol::epoch::Epoch;
 use protocol::exit::{Blame, Cause, Exit};
-use protocol::ids::{JobId, NodeName, TaskKey};
+use protocol::ids::{GpuType, JobId, NodeName, TaskKey};
 use protocol::placement::TaskPlacement;
 use protocol::state::State;
 use protocol::time::Timestamp;
 
-use crate::house::{House, PATIENCE, admin, job, key};
+use crate::house::{House, PATIENCE, admin, job, key, submit, until_state};
 
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 /// Seconds of a day.
@@ -282,5 +282,55 @@ async fn the_use_of_a_month_is_the_sum_of_its_seconds() {
     // A third one has nothing to count.
     let control = start(&house).await;
     assert_agrees(&told(&control.backend, sums.jobs).await, &sums);
+    control.shutdown().await;
+}
+
+/// What is told of today and yesterday, once it is as wanted.
+async fn lately(backend: &Backend, wanted: impl Fn(&UsageOfDay) -> bool) -> UsageOfDay {
+    let asking = async {
+        loop {
+            let told = backend.jobs.usage(&admin(), &UsageQuery::default()).await.unwrap();
+            let [day, rest @ ..] = told.as_slice() else {
+                tokio::time::sleep(BETWEEN_LOOKS).await;
+                continue;
+            };
+            // At midnight there are two.
+            let day = rest.iter().fold(day.clone(), |sum, day| UsageOfDay {
+                jobs: sum.jobs + day.jobs,
+                gpu_seconds: sum.gpu_seconds + day.gpu_seconds,
+                ..sum
+            });
+            if wanted(&day) {
+                return day;
+            }
+            tokio::time::sleep(BETWEEN_LOOKS).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, asking).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_job_uses_is_told_while_it_goes_on_and_counted_once_it_has_ended() {
+    let house = House::new(1);
+    let control = start(&house).await;
+    let backend = &control.backend;
+    submit(backend, job("long", 1, 8, "sleep 1000", "")).await;
+    until_state(backend, "long", State::Running).await;
+    // Eight of them make as many in a second.
+    let runs = lately(backend, |day| day.gpu_seconds >= 8).await;
+    assert_eq!((runs.jobs, &runs.username), (0, &admin().user));
+    assert_eq!(runs.gpu_type.as_ref().map(GpuType::as_str), Some(TYPES[0]));
+    let bob = api::Actor { user: "bob".parse().unwrap(), admin: false };
+    assert_eq!(backend.jobs.usage(&bob, &UsageQuery::default()).await.unwrap(), []);
+    backend.jobs.stop(&admin(), &key("long")).await.unwrap();
+    until_state(backend, "long", State::Stopped).await;
+    let ended = lately(backend, |_| true).await;
+    assert!(ended.gpu_seconds >= runs.gpu_seconds, "{ended:?}");
+    control.shutdown().await;
+    drop(control);
+    // Who begins counts what has ended.
+    let control = start(&house).await;
+    let counted = lately(&control.backend, |day| day.jobs == 1).await;
+    assert_eq!(counted.gpu_seconds, ended.gpu_seconds, "it is not told twice");
     control.shutdown().await;
 }

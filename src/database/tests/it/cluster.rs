@@ -5,7 +5,7 @@ use protocol::architecture::Architecture;
 use protocol::cluster::{
     Closed, ClosedCause, NodeSettings, Share, StartFailure, VirtualClusterSettings,
 };
-use protocol::gpus::{FoundGpu, GpuFault, GpuProblem, GpuReport};
+use protocol::gpus::{FoundGpu, GpuFault, GpuProblem, GpuReport, PartOf};
 use protocol::health::{GpuSigns, Health};
 use protocol::resources::{Capacity, Gpu, Taken};
 use protocol::storages::{StorageSettings, StorageSource};
@@ -38,6 +38,7 @@ fn seen() -> NodeObserved {
                 model: "NVIDIA A100-SXM4-80GB".to_owned(),
                 memory_mb: 81_920,
                 fault: Some(GpuFault::Memory),
+                part_of: Some(PartOf { uuid: "GPU-a".to_owned(), instance: 7 }),
             }],
             links: vec![vec![0, 1]],
             problem: Some(GpuProblem::Failed("busy".to_owned())),

@@ -99,6 +99,7 @@ mod tests {
         let expected = GpuSample {
             index: Some(0),
             uuid: Some("GPU-604ac76c-d9cf-fef3-62e9-d92044ab6e52".to_owned()),
+            instance: None,
             load: Some(97.0),
             memory: Some(40_960.0 * MIB),
             all_memory: Some(81_920.0 * MIB),

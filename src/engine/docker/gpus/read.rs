@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use protocol::gpus::{GpuFault, GpuProblem, Reading, Told};
+use protocol::gpus::{GpuFault, GpuProblem, PartOf, Reading, Told};
 
 mod links;
 
@@ -13,6 +13,7 @@ echo '== gpus'; nvidia-smi --query-gpu=index,uuid,memory.total,driver_version,na
 echo '== errors'; nvidia-smi --query-gpu=index,ecc.errors.uncorrected.volatile.total \
 --format=csv,noheader,nounits 2>&1; \
 echo '== list'; nvidia-smi -L 2>&1; \
+echo '== devices'; nvidia-smi 2>&1; \
 echo '== links'; nvidia-smi topo -m 2>&1";
 
 /// The answer of the helper; none: the image cannot run the program.
@@ -39,7 +40,7 @@ pub(super) fn read(answer: &str) -> Option<Reading> {
     mark_errors(&mut gpus, part("errors"));
     let is_parted = listed.iter().any(|listed| !listed.instances.is_empty());
     let links = if is_parted { Vec::new() } else { links::groups(part("links")) };
-    let gpus = if is_parted { parted(gpus, &listed) } else { gpus };
+    let gpus = if is_parted { parted(gpus, &listed, &numbers(part("devices"))) } else { gpus };
     Some(Reading { driver, gpus, links, problem: None })
 }
 
@@ -67,7 +68,8 @@ fn queried_gpu(line: &str) -> Option<(Told, Option<String>)> {
     let memory_mb = memory.and_then(|memory| memory.parse().ok()).unwrap_or(0);
     let fault = uuid.is_none().then_some(GpuFault::Silent);
     let (uuid, model) = (uuid.map(str::to_owned), model.map(str::to_owned));
-    let gpu = Told { index, uuid, model, profile: None, memory_mb, fault, gpu_type: None };
+    let gpu =
+        Told { index, uuid, model, profile: None, part_of: None, memory_mb, fault, gpu_type: None };
     Some((gpu, driver.map(str::to_owned)))
 }
 
@@ -88,11 +90,20 @@ fn mark_errors(gpus: &mut [Told], lines: &[&str]) {
     }
 }
 
-/// A GPU of the list, with its MIG instances: profile and UUID.
+/// A GPU of the list, with its MIG instances.
 #[derive(Debug)]
 struct Listed {
     gpu: Told,
-    instances: Vec<(String, String)>,
+    instances: Vec<Instance>,
+}
+
+/// A MIG instance of the list.
+#[derive(Debug)]
+struct Instance {
+    profile: String,
+    /// As the driver counts those of a GPU.
+    device: u32,
+    uuid: String,
 }
 
 /// `GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-5c89…)`, and beneath it
@@ -117,31 +128,54 @@ fn listed_gpu(line: &str) -> Option<Told> {
         uuid: Some(uuid.trim_end().trim_end_matches(')').trim().to_owned()),
         model: Some(model.trim().to_owned()),
         profile: None,
+        part_of: None,
         memory_mb: 0,
         fault: None,
         gpu_type: None,
     })
 }
 
-fn instance(line: &str) -> Option<(String, String)> {
+fn instance(line: &str) -> Option<Instance> {
     let (profile, rest) = line.trim_start().strip_prefix("MIG ")?.trim_start().split_once(' ')?;
-    let (_, uuid) = rest.split_once("(UUID:")?;
+    let (device, uuid) = rest.split_once("(UUID:")?;
+    let device = device.trim().strip_prefix("Device")?.trim().trim_end_matches(':');
     let uuid = uuid.trim_end().trim_end_matches(')').trim();
-    Some((profile.to_owned(), uuid.to_owned()))
+    let (profile, uuid) = (profile.to_owned(), uuid.to_owned());
+    Some(Instance { profile, device: device.parse().ok()?, uuid })
+}
+
+/// The numbers by which instances are told of, by GPU and device, of a table whose lines begin so:
+/// `|  0    7   0   1  |     12MiB /  9728MiB  |`, GPU, instance, compute instance, device.
+fn numbers(lines: &[&str]) -> BTreeMap<(u32, u32), u32> {
+    let numbers = lines.iter().filter_map(|line| {
+        let cell = line.trim_start().strip_prefix('|')?.split('|').next()?;
+        let numbers: Option<Vec<u32>> =
+            cell.split_whitespace().map(|number| number.parse().ok()).collect();
+        match numbers?.as_slice() {
+            [gpu, instance, _, device] => Some(((*gpu, *device), *instance)),
+            _ => None,
+        }
+    });
+    numbers.collect()
 }
 
 /// The instances in place of the GPUs that are parted: nobody can use such a one whole.
-fn parted(gpus: Vec<Told>, listed: &[Listed]) -> Vec<Told> {
+fn parted(gpus: Vec<Told>, listed: &[Listed], numbers: &BTreeMap<(u32, u32), u32>) -> Vec<Told> {
     let mut all = Vec::new();
     for gpu in gpus {
         let instances = listed.iter().find(|listed| listed.gpu.index == gpu.index);
         match instances.map(|listed| listed.instances.as_slice()) {
             None | Some([]) => all.push(gpu),
-            Some(instances) => all.extend(instances.iter().map(|(profile, uuid)| Told {
-                uuid: Some(uuid.clone()),
-                profile: Some(profile.clone()),
-                memory_mb: memory_of(profile),
-                ..gpu.clone()
+            Some(instances) => all.extend(instances.iter().map(|one| {
+                let number = numbers.get(&(gpu.index, one.device)).copied();
+                let of = |instance| Some(PartOf { uuid: gpu.uuid.clone()?, instance });
+                Told {
+                    uuid: Some(one.uuid.clone()),
+                    profile: Some(one.profile.clone()),
+                    part_of: number.and_then(of),
+                    memory_mb: memory_of(&one.profile),
+                    ..gpu.clone()
+                }
             })),
         }
     }

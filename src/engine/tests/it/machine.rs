@@ -12,25 +12,41 @@ here=$(dirname "$0")
 config=$(sed -n 's/.*"bundle":"\([^"]*\)".*/\1/p')/config.json
 root=$(sed -n 's/.*"root":{"path":"\([^"]*\)".*/\1/p' "$config")
 seen=$(sed -n 's/.*"NVIDIA_VISIBLE_DEVICES=\([^"]*\)".*/\1/p' "$config")
-while read -r index uuid load; do
+while read -r index parent uuid rest; do
   case ",$seen," in
-  ,all, | *",$uuid,"*) echo "$index $uuid $load" ;;
+  ,all, | *",$uuid,"*) echo "$index $parent $uuid $rest" ;;
   esac
 done <"$here/gpus" >"$root/gpus"
 cp -p "$here/recorded" "$root/bin/nvidia-smi"
 "#;
 
-/// What a container has as `nvidia-smi`: it answers for the GPUs that the container sees.
+/// What a container has as `nvidia-smi`: it answers for the GPUs that the container sees, and for their instances.
 const RECORDED: &str = r#"#!/bin/sh
-while read -r index uuid load; do
-  case "$*" in
-  -L) echo "GPU $index: NVIDIA A100-SXM4-80GB (UUID: $uuid)" ;;
-  *driver_version*) echo "$index, $uuid, 81920, 535.104.05, NVIDIA A100-SXM4-80GB" ;;
-  *utilization*) echo "$index, $uuid, $load, 1024, 81920, 100.00, 40, 1410" ;;
-  *ecc.errors*) echo "$index, 0" ;;
-  *throttle*) echo "$index, 0x0000000000000000" ;;
-  *mig.mode*) echo "$index, Disabled" ;;
+last=
+while read -r index parent uuid profile instance device load errors; do
+  mig=Enabled
+  if [ "$profile" = - ]; then mig=Disabled; fi
+  lost=$parent
+  if [ "$errors" = lost ]; then lost='[GPU is lost]'; fi
+  case "$*,$mig" in
+  ,Enabled)
+    echo "|  $index    $instance   0   $device  |     12MiB /  9728MiB | 14      0 |  1   0    0    0    0 |"
+    ;;
   esac
+  if [ "$index" != "$last" ]; then
+    case "$*" in
+    -L) if [ "$errors" != lost ]; then echo "GPU $index: NVIDIA A100-SXM4-80GB (UUID: $parent)"; fi ;;
+    *driver_version*) echo "$index, $lost, 81920, 535.104.05, NVIDIA A100-SXM4-80GB" ;;
+    *utilization*) echo "$index, $lost, $load, 1024, 81920, 100.00, 40, 1410" ;;
+    *ecc.errors*) echo "$index, $errors" ;;
+    *throttle*) echo "$index, 0x0000000000000000" ;;
+    *mig.mode*) echo "$index, $mig" ;;
+    esac
+  fi
+  case "$*,$mig" in
+  -L,Enabled) echo "  MIG $profile     Device  $device: (UUID: $uuid)" ;;
+  esac
+  last=$index
 done </gpus
 "#;
 
@@ -55,7 +71,15 @@ impl Machine {
     /// UUIDs, and how busy each is.
     pub(crate) fn set(&self, gpus: &[(&str, u32)]) {
         let lines = gpus.iter().enumerate();
-        let lines = lines.map(|(index, (uuid, load))| format!("{index} {uuid} {load}\n"));
+        let lines =
+            lines.map(|(index, (uuid, load))| format!("{index} {uuid} {uuid} - 0 0 {load} 0"));
+        self.record(&lines.collect::<Vec<_>>());
+    }
+
+    /// Each GPU or instance of one: index and UUID of the GPU, its own UUID, its profile or `-`, its numbers as instance
+    /// and as device, how busy it is, and how many errors its memory has, or `lost`.
+    pub(crate) fn record<L: AsRef<str>>(&self, lines: &[L]) {
+        let lines = lines.iter().map(|line| format!("{}\n", line.as_ref()));
         fs::write(self.path().join("gpus"), lines.collect::<String>()).unwrap();
     }
 }

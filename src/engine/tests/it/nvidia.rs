@@ -2,7 +2,7 @@
 
 use engine::{GpuDevice, LogRequest};
 use protocol::cluster::GpuRuntime;
-use protocol::gpus::{GpuProblem, Reading};
+use protocol::gpus::{GpuFault, GpuProblem, Reading};
 
 use crate::contract::World;
 use crate::docker::world;
@@ -77,4 +77,47 @@ async fn what_was_not_named_is_asked_for_gpus_and_not_what_they_do() {
     assert_eq!(uuids(&found), [(0, "GPU-a"), (1, "GPU-b")]);
     assert_eq!(found.problem, Some(GpuProblem::Unproven(NAMED.to_owned())));
     assert_eq!(world.engine.ask_gpus().await.unwrap(), [], "it may be a user's");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn instances_are_found_and_given_to_one_task_each_and_what_is_broken_is_told() {
+    let machine = Machine::new(&[]);
+    machine.record(&[
+        "0 GPU-a GPU-a - 0 0 97 0",
+        "1 GPU-b MIG-1 3g.40gb 2 0 0 0",
+        "1 GPU-b MIG-2 1g.10gb 7 1 0 0",
+        "2 GPU-c GPU-c - 0 0 5 3",
+        "3 GPU-d GPU-d - 0 0 0 lost",
+    ]);
+    let arguments = ["--add-runtime", "nvidia=runc"];
+    let dockerd = Dockerd::start_where(&arguments, Some(machine.path()));
+    image::load(&dockerd);
+    let world = world(&dockerd.endpoint(), image::PLAIN);
+    let found = world.engine.probe_gpus(image::PLAIN).await.unwrap();
+    let of = |gpu: &protocol::gpus::Told| {
+        let part = gpu.part_of.as_ref().map(|part| (part.uuid.clone(), part.instance));
+        (gpu.uuid.clone(), gpu.profile.clone(), part, gpu.fault)
+    };
+    let whole = |uuid: &str, fault| (Some(uuid.to_owned()), None, None, fault);
+    let part = |uuid: &str, profile: &str, instance| {
+        let of = Some(("GPU-b".to_owned(), instance));
+        (Some(uuid.to_owned()), Some(profile.to_owned()), of, None)
+    };
+    let expected = [
+        whole("GPU-a", None),
+        part("MIG-1", "3g.40gb", 2),
+        part("MIG-2", "1g.10gb", 7),
+        whole("GPU-c", Some(GpuFault::Memory)),
+        (None, None, None, Some(GpuFault::Silent)),
+    ];
+    assert_eq!(found.gpus.iter().map(of).collect::<Vec<_>>(), expected);
+    assert_eq!(found.gpus.iter().map(|gpu| gpu.index).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
+
+    let sees = "nvidia-smi -L | sed -n 's/.*UUID: //p'";
+    assert_eq!(said(&world, 1, &[(2, "MIG-2")], sees).await, "GPU-b)\nMIG-2)\n");
+    assert_eq!(said(&world, 2, &[(1, "MIG-1")], sees).await, "GPU-b)\nMIG-1)\n");
+    let measured = world.engine.ask_gpus().await.unwrap();
+    let loads: Vec<_> = measured.iter().map(|gpu| (gpu.uuid.as_deref(), gpu.load)).collect();
+    let expected = [(Some("GPU-a"), Some(97.0)), (Some("GPU-c"), Some(5.0))];
+    assert_eq!(loads, expected, "nobody has the whole of the one that is parted");
 }

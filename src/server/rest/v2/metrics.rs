@@ -1,6 +1,6 @@
 //! What a job's tasks and nodes use over time: Berth's own addition.
 
-use api::metrics::{JobMetrics, MetricsAsk, NodeMetrics, NodeMetricsAsk};
+use api::metrics::{JobMetrics, JobUse, MetricsAsk, NodeMetrics, NodeMetricsAsk};
 use axum::Json;
 use axum::extract::{Path, State};
 use protocol::ids::{NodeName, RoleName};
@@ -44,6 +44,15 @@ pub(crate) async fn of_job(
         points,
     };
     Ok(Json(state.backend.metrics.of_job(&actor, &ask).await?))
+}
+
+/// `GET /jobs/:key/use`.
+pub(crate) async fn use_of_job(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(key): Path<String>,
+) -> Result<Json<JobUse>, Failure> {
+    Ok(Json(state.backend.metrics.use_of_job(&actor, &job_key::parse(&key)?).await?))
 }
 
 /// When, and how finely. Moments are milliseconds.

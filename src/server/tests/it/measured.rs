@@ -17,6 +17,8 @@ async fn programs_ask_what_a_job_uses() {
         "name": "worker", "taskNumber": 1, "cpuNumber": 1, "memoryMB": 100, "gpuNumber": 0,
         "command": "true" }] });
     assert_eq!(send(&hall, "POST", "/api/v2/jobs", &job.to_string()).await.status, 202);
+    let used = send(&hall, "GET", "/api/v2/jobs/alice~train/use", "").await;
+    assert_eq!((used.status, &used.json()["of_runs"]), (200, &json!(0)), "nothing ran yet");
     let path = "/api/v2/jobs/alice~train/metrics";
     let asked = format!("{path}?attempt=0&role=worker&index=0&from=1&until=2&points=5");
     let answer = send(&hall, "GET", &asked, "").await;
@@ -26,6 +28,7 @@ async fn programs_ask_what_a_job_uses() {
         (format!("{path}?role=no%20role"), 400),
         (format!("{path}?points=many"), 400),
         ("/api/v2/jobs/alice~nothing/metrics".to_owned(), 404),
+        ("/api/v2/jobs/alice~nothing/use".to_owned(), 404),
         ("/api/v2/nodes/nothing/metrics?points=5".to_owned(), 404),
     ] {
         assert_eq!(send(&hall, "GET", &asked, "").await.status, status, "{asked}");

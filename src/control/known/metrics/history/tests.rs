@@ -109,6 +109,38 @@ fn all_of_time_is_told_as_quickly_as_an_hour_of_it() {
     assert_eq!(history.on(Axis::new(i64::MAX - 1, i64::MAX, 100), 0), [None]);
 }
 
+#[test]
+fn each_moment_counts_once_however_coarsely_it_is_known() {
+    let mut history = History::new(START, Vec::new());
+    // Two days and an hour, of which only the last hour is known by its tens of seconds: as many
+    // cores as it is the hour, with one moment of much in the last one.
+    let samples = 49 * 360;
+    for sample in 0..samples {
+        let cores = if sample == samples - 5 { 200.0 } else { (sample / 360) as f32 };
+        history.push(START + sample * FINEST, &[Some(cores)]);
+    }
+    let sum = history.sum(0);
+    assert_eq!(sum.known_ms, samples * FINEST);
+    let expected = (0..49).map(f64::from).sum::<f64>() / 49.0 + (200.0 - 48.0) / samples as f64;
+    let mean = f64::from(sum.mean().unwrap());
+    assert!((mean - expected).abs() < 0.1, "{mean} and not {expected}");
+    assert!((sum.most - 200.0).abs() < 1.0, "{sum:?}");
+    assert_eq!((history.sum(1), history.sum(1).mean()), (Sum::default(), None));
+}
+
+#[test]
+fn what_was_not_measured_is_not_counted() {
+    let mut history = History::new(START + 4_000, Vec::new());
+    history.push(START + 4_000, &[Some(2.0)]);
+    history.push(START + 30 * MINUTE, &[Some(4.0)]);
+    let sum = history.sum(0);
+    assert_eq!(sum.known_ms, 6_000 + FINEST, "six seconds of its first step");
+    let mut both = sum;
+    both.add(Sum { known_ms: 16_000, most: 1.0, whole: 16_000.0 });
+    assert_eq!((both.known_ms, both.most), (32_000, 4.0));
+    assert_eq!(both.mean(), Some((6.0 * 2.0 + 10.0 * 4.0 + 16.0) as f32 / 32.0));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

@@ -112,7 +112,20 @@ fn parts_of_a_gpu_stand_for_it() {
            MIG 1g.10gb     Device  1: (UUID: MIG-GPU-b/7/0)\n"
     );
     let links = "\tGPU0\tGPU1\nGPU0\t X \tNV12\nGPU1\tNV12\t X \n";
-    let reading = read(&answer(&gpus, "0, 0\n1, 0", &list, links)).unwrap();
+    let devices = "\
+| MIG devices:                                                                |
+| GPU  GI  CI  MIG |         Memory-Usage |        Vol|         Shared        |
+|      ID  ID  Dev |           BAR1-Usage | SM     Unc| CE  ENC  DEC  OFA  JPG|
+|==================+======================+===========+=======================|
+|  1    2   0   0  |     19MiB / 40448MiB | 42      0 |  3   0    2    0    0 |
+|                  |      0MiB / 65535MiB |           |                       |
+|  1    7   0   1  |     12MiB /  9728MiB | 14      0 |  1   0    0    0    0 |
+|    1    7    0      12345      C   python                            512MiB |";
+    let said = answer(&gpus, "0, 0\n1, 0", &list, links) + "== devices\n" + devices;
+    let reading = read(&said).unwrap();
+    let parts: Vec<_> = reading.gpus.iter().map(|gpu| gpu.part_of.clone()).collect();
+    let part = |instance| Some(PartOf { uuid: "GPU-b".to_owned(), instance });
+    assert_eq!(parts, [None, part(2), part(7)]);
     let large = Some("MIG-1f7a2f0c-5c6d-5a3e-8b1a-0d9c8b7a6f5e");
     let expected = [
         (0, Some("GPU-a"), Some(A100), None, 81_920, None),

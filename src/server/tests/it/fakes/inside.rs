@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use api::metrics::{JobMetrics, Metrics, MetricsAsk, NodeMetrics, NodeMetricsAsk};
+use api::metrics::{JobMetrics, JobUse, Metrics, MetricsAsk, NodeMetrics, NodeMetricsAsk};
 use api::proxy::{Proxy, TaskPort, Upstream};
 use api::ssh::{KeyPair, PublicKeyView, Ssh, SshAccess, SshTask};
 use api::task_files::{Content, TaskFile, TaskFiles};
@@ -89,6 +89,9 @@ impl Metrics for World {
         let points = ask.points.unwrap_or_default();
         let from = ask.from.unwrap_or_default();
         Ok(JobMetrics { attempt, from, points, ..JobMetrics::default() })
+    }
+    async fn use_of_job(&self, _: &Actor, _: &JobKey) -> Result<JobUse> {
+        Ok(JobUse::default())
     }
     async fn of_node(&self, _: &Actor, _: &NodeMetricsAsk) -> Result<NodeMetrics> {
         Ok(NodeMetrics::default())

@@ -1,7 +1,8 @@
 //! What was asked for and not used, and what GPUs took of energy.
 
-use api::metrics::{GpuMetrics, Metric, Series, TaskMetrics};
+use api::metrics::{GpuMetrics, JobUse, Metric, RoleUse, Series, TaskMetrics};
 use leptos::prelude::*;
+use protocol::resources::Resources;
 
 use crate::i18n::{Texts, told, tr};
 use crate::number;
@@ -17,17 +18,19 @@ const IDLE: f32 = 1.0;
 
 /// Something that a job need not have asked for.
 #[derive(Debug, Clone, PartialEq)]
-enum Advice {
+pub(super) enum Advice {
     /// Cores, and how many of them were used at most.
     Cpus(u32, f32),
     /// MiB of memory, and how many bytes of it were used at most.
     Memory(u64, f32),
     /// A GPU by its index.
     Gpu(u32),
+    /// So many GPUs, of so many.
+    Gpus(u32, u32),
 }
 
 impl Advice {
-    fn write(&self, texts: &'static Texts) -> String {
+    pub(super) fn write(&self, texts: &'static Texts) -> String {
         let words = &texts.metrics;
         match self {
             Advice::Cpus(asked, used) => (words.few_cpus)(u64::from(*asked), &format!("{used:.1}")),
@@ -35,6 +38,7 @@ impl Advice {
                 (words.little_memory)(&number::memory(*asked), &number::bytes(*used as u64))
             }
             Advice::Gpu(index) => (words.idle_gpu)(*index),
+            Advice::Gpus(idle, all) => (words.idle_gpus)(*idle, *all),
         }
     }
 }
@@ -51,21 +55,46 @@ fn highest(series: &[Series], metric: Metric, step_ms: i64) -> Option<f32> {
     long.then(|| values.into_iter().fold(0.0, f32::max))
 }
 
+/// What was used at most of what each task asked for, and is little.
+fn little(
+    asked: &Resources,
+    cpus: Option<f32>,
+    memory: Option<f32>,
+) -> impl Iterator<Item = Advice> + use<> {
+    let Resources { cpus: all_cpus, memory_mb, .. } = *asked;
+    let few = cpus.filter(|used| all_cpus > SMALL.0 && used * LITTLE < all_cpus as f32);
+    let all = (memory_mb << 20) as f32;
+    let little = memory.filter(|used| memory_mb > SMALL.1 && used * LITTLE < all);
+    let few = few.map(|used| Advice::Cpus(all_cpus, used));
+    few.into_iter().chain(little.map(|used| Advice::Memory(memory_mb, used)))
+}
+
 /// What a task need not have asked for.
 fn advice(task: &TaskMetrics, step_ms: i64) -> Vec<Advice> {
-    let (cpus, memory) = (task.asked.cpus, task.asked.memory_mb);
-    let used = highest(&task.series, Metric::Cpus, step_ms);
-    let used = used.filter(|used| cpus > SMALL.0 && used * LITTLE < cpus as f32);
-    let few = used.map(|used| Advice::Cpus(cpus, used));
-    let used = highest(&task.series, Metric::Memory, step_ms);
-    let all = (memory << 20) as f32;
-    let used = used.filter(|used| memory > SMALL.1 && used * LITTLE < all);
-    let little = used.map(|used| Advice::Memory(memory, used));
+    let cpus = highest(&task.series, Metric::Cpus, step_ms);
+    let memory = highest(&task.series, Metric::Memory, step_ms);
     let is_idle = |gpu: &&GpuMetrics| {
         highest(&gpu.series, Metric::GpuLoad, step_ms).is_some_and(|load| load < IDLE)
     };
     let idle = task.gpus.iter().filter(is_idle).map(|gpu| Advice::Gpu(gpu.index));
-    few.into_iter().chain(little).chain(idle).collect()
+    little(&task.asked, cpus, memory).chain(idle).collect()
+}
+
+/// What the tasks of a role need not have asked for, in all that was measured of them.
+fn of_role(role: &RoleUse) -> Vec<Advice> {
+    let long = role.longest.saturating_mul(1_000) >= LONG.unsigned_abs();
+    let most = |extent: Option<api::metrics::Extent>| extent.filter(|_| long).map(|e| e.most);
+    let idle = (role.idle_gpus > 0).then_some(Advice::Gpus(role.idle_gpus, role.gpus));
+    little(&role.asked, most(role.cpus), most(role.memory)).chain(idle).collect()
+}
+
+/// What each role of a job need not have asked for.
+pub(super) fn of_job(used: &JobUse) -> Vec<(String, Advice)> {
+    let of_each = used.roles.iter().flat_map(|role| {
+        let name = role.role.to_string();
+        of_role(role).into_iter().map(move |advice| (name.clone(), advice))
+    });
+    of_each.collect()
 }
 
 /// Watt hours of all its GPUs.
@@ -95,7 +124,7 @@ pub(super) fn Learnt(task: TaskMetrics, step_ms: i64) -> impl IntoView {
 
 #[cfg(test)]
 mod tests {
-    use protocol::resources::Resources;
+    use api::metrics::Extent;
 
     use super::*;
 
@@ -139,5 +168,31 @@ mod tests {
         // Two GPUs of 300 W for ten minutes.
         let used = energy(&task(1.0, 1.0, &[1.0, 1.0]), 60_000);
         assert!((used - 100.0).abs() < 0.01, "{used}");
+    }
+
+    #[test]
+    fn roles_are_told_apart_by_what_they_left() {
+        let extent = |most| Some(Extent { mean: most, most });
+        let role = |name: &str, longest, cores, idle_gpus| RoleUse {
+            role: name.parse().unwrap(),
+            asked: Resources { cpus: 16, memory_mb: 65_536, ..Resources::default() },
+            longest,
+            cpus: extent(cores),
+            memory: extent(40e9),
+            gpu_load: None,
+            gpu_memory: None,
+            gpus: 8,
+            idle_gpus,
+        };
+        let roles = vec![
+            role("wide", 600, 1.5, 2),
+            role("short", 599, 1.5, 0),
+            role("well", 9_000, 9.0, 0),
+        ];
+        let told = of_job(&JobUse { roles, ..JobUse::default() });
+        let expected = [Advice::Cpus(16, 1.5), Advice::Gpus(2, 8)];
+        assert_eq!(told, expected.map(|advice| ("wide".to_owned(), advice)));
+        let said = told[1].1.write(crate::i18n::Language::English.texts());
+        assert!(said.starts_with("2 of 8 GPUs"), "{said}");
     }
 }
