@@ -149,12 +149,15 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
             Name::IdleMemory => idle_memory::measure(&binary)?,
             Name::LargeJob => large_job::measure(&binary)?,
             Name::Measuring => measuring::measure(&binary)?,
-            Name::Million => million::measure(&binary)?,
             Name::Log => log::measure(workspace, &binary)?,
             Name::FirstPage => first_page::measure(&binary)?,
             Name::Full => full::measure(&binary)?,
             Name::Nodes => {
                 nodes::run(&binary)?;
+                continue;
+            }
+            Name::Million => {
+                million::run(&binary)?;
                 continue;
             }
             Name::Watchers => {
