@@ -18,6 +18,7 @@ mod measuring;
 mod million;
 mod nodes;
 mod pages;
+mod ports;
 mod random;
 mod scheduler;
 mod submit_to_start;
