@@ -18,6 +18,7 @@ mod measuring;
 mod million;
 mod nodes;
 mod pages;
+mod ports;
 mod random;
 mod scheduler;
 mod submit_to_start;
@@ -149,7 +150,6 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
             Name::List => list::measure(&binary)?,
             Name::IdleMemory => idle_memory::measure(&binary)?,
             Name::LargeJob => large_job::measure(&binary)?,
-            Name::Million => million::measure(&binary)?,
             Name::Log => log::measure(workspace, &binary)?,
             Name::FirstPage => first_page::measure(&binary)?,
             Name::Full => full::measure(&binary)?,
@@ -159,6 +159,10 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
             }
             Name::Nodes => {
                 nodes::run(&binary)?;
+                continue;
+            }
+            Name::Million => {
+                million::run(&binary)?;
                 continue;
             }
             Name::Watchers => {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use crate::packages;
-use crate::process::{as_root, find_program, output};
+use crate::process::{as_root, find_program, kill_of, output};
 use crate::progress::{note, step};
 
 /// Where the machine's engine listens.
@@ -20,6 +20,9 @@ const SOCKET: &str = "/var/run/docker.sock";
 
 /// How long an engine may take until it answers.
 const START_LIMIT: Duration = Duration::from_secs(60);
+
+/// How long it may take to end, with its containers, before it is killed.
+const STOP_LIMIT: Duration = Duration::from_secs(60);
 
 /// Without a bridge and without rules of its own an engine also starts where the kernel's packet
 /// filter may not be changed. Tasks still have a network of their own, whose ports a program of the
@@ -134,8 +137,23 @@ impl PrivateEngine {
         // The shell's own `kill` is there also where no package with the program is.
         let id = self.process.id().to_string();
         output(as_root("sh")?.args(["-c", "kill \"$1\"", "sh", &id]))?;
-        self.process.wait()?;
+        let deadline = Instant::now() + STOP_LIMIT;
+        while self.process.try_wait()?.is_none() {
+            if Instant::now() > deadline {
+                note(&format!("the private engine {id} does not end, and is killed"));
+                return self.kill();
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
         Ok(())
+    }
+
+    /// Ends an engine whose owner is gone, with its containers, and removes its folder.
+    pub(crate) fn clear(folder: &Path) -> Result<()> {
+        kill_of(folder, &["dockerd", "containerd"])?;
+        output(as_root("sh")?.args(["-c", FORGET, "sh"]).arg(folder))?;
+        // One that comes again ends what runs without it.
+        Self::start(folder).map(drop)
     }
 
     /// Starts it again with what it had, once it has ended.
@@ -194,6 +212,9 @@ if [ -f "$of_containerd" ]; then
 fi
 rm -f "$1/dockerd.pid" "$of_containerd"
 "#;
+
+/// An engine that has ended is not taken for one that runs.
+const FORGET: &str = r#"rm -f "$1/dockerd.pid" "$1/exec/containerd/containerd.pid""#;
 
 /// Starts an engine whose data, state and socket all lie in a folder.
 fn start_in(folder: &Path, engine: &Engine) -> Result<Child> {

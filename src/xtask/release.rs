@@ -21,6 +21,18 @@ const LARGEST: u64 = 70_000_000;
 /// generic, or says that it wants to be inlined, is in each crate anyway.
 const COPIED: &str = "llvm-args=-import-instr-limit=20";
 
+/// The program is linked, with all that is in it, as it is itself built: what was built to be small stays so, and the
+/// rest is quick. The library beside it, of the same crate, is to be small.
+const QUICK: &str = "opt-level=3";
+
+/// Functions that became the same code are there once: Rust makes one for each type, many of which differ in nothing.
+/// The linker that Rust brings does it, which it uses on these machines alone.
+const FOLDED: Option<&str> = if cfg!(all(target_arch = "x86_64", target_os = "linux")) {
+    Some("link-arg=-Wl,--icf=all")
+} else {
+    None
+};
+
 /// The optimised, self-contained binary: the front end is in it.
 pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf> {
     web::ensure(workspace, web::Form::Small)?;
@@ -29,7 +41,8 @@ pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf> {
     step("berth, optimised", || {
         let mut cargo = workspace.cargo();
         cargo.args(["rustc", "--release", "--package", "server", "--bin", "berth"]);
-        cargo.args(["--features", "embed", "--", "-C", COPIED]);
+        cargo.args(["--features", "embed", "--", "-C", QUICK, "-C", COPIED]);
+        cargo.args(FOLDED.into_iter().flat_map(|folded| ["-C", folded]));
         run(cargo.env("BERTH_SITE", workspace.site()).env("BERTH_GUEST_PACKED", &packed))
     })?;
     let binary = workspace.berth("release");

@@ -94,6 +94,8 @@ pub struct Retention {
     pub jobs: Kept,
     /// Their logs, from the jobs' end on.
     pub logs: Kept,
+    /// What was measured of their tasks, likewise.
+    pub metrics: Kept,
     /// What happened to jobs and to the cluster.
     pub events: Kept,
     /// The audit log.
@@ -106,6 +108,7 @@ impl Default for Retention {
         Self {
             jobs: Kept::Days(5 * 365),
             logs: Kept::Days(26 * 7),
+            metrics: Kept::Days(26 * 7),
             events: Kept::Days(365),
             audit: Kept::Days(5 * 365),
         }
@@ -146,7 +149,7 @@ mod tests {
         let now = Timestamp(10 * DAY + 5);
         assert_eq!(Kept::Days(3).before(now), Some(Timestamp(7 * DAY + 5)));
         assert_eq!(Kept::Forever.before(now), None);
-        let Retention { jobs, logs, events, .. } = Retention::default();
-        assert!(logs <= jobs && events <= jobs, "they go with it");
+        let Retention { jobs, logs, metrics, events, .. } = Retention::default();
+        assert!([logs, metrics, events].iter().all(|kept| *kept <= jobs), "they go with it");
     }
 }

@@ -113,14 +113,12 @@ enum Failed {
 async fn sweep(shared: &Shared) -> bool {
     let mut all = true;
     let (at, before) = (now(), shared.counts.swept.counts());
-    let Retention { jobs, logs, events, audit } = shared.settings.rules.retention;
+    let Retention { jobs, logs, metrics, events, audit } = shared.settings.rules.retention;
+    let kept = logs::Before { logs: logs.before(at), metrics: metrics.before(at) };
     for (what, done) in [
         ("what jobs have used is not counted", count_uses(shared).await),
         ("old jobs are not forgotten", forget_jobs(shared, jobs.before(at)).await),
-        (
-            "old logs are not removed",
-            logs::remove(&shared.store, &shared.counts, logs.before(at)).await,
-        ),
+        ("old logs are not removed", logs::remove(&shared.store, &shared.counts, kept).await),
         (
             "old events are not forgotten",
             forget_events(&shared.store, &shared.counts, events.before(at)).await,

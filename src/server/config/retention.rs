@@ -1,8 +1,8 @@
 use control::{Kept, Retention};
 use serde::Deserialize;
 
-/// For how long what is over is remembered. What is not said is the installation's own choice; logs and
-/// events are then kept no longer than jobs.
+/// For how long what is over is remembered. What is not said is the installation's own choice; logs, what was
+/// measured and events are then kept no longer than jobs.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RetentionConfig {
@@ -10,6 +10,8 @@ pub struct RetentionConfig {
     pub jobs: Option<Kept>,
     /// Their logs, from the jobs' end on.
     pub logs: Option<Kept>,
+    /// What was measured of their tasks, likewise.
+    pub metrics: Option<Kept>,
     /// What happened to jobs and to the cluster.
     pub events: Option<Kept>,
     /// The audit log.
@@ -27,7 +29,9 @@ impl RetentionConfig {
                  ({jobs}), with which they go"
             ))
         };
-        [("logs", self.logs), ("events", self.events)].into_iter().filter_map(longer).collect()
+        let go_with_jobs =
+            [("logs", self.logs), ("metrics", self.metrics), ("events", self.events)];
+        go_with_jobs.into_iter().filter_map(longer).collect()
     }
 
     pub(super) fn retention(&self) -> Retention {
@@ -36,6 +40,7 @@ impl RetentionConfig {
         Retention {
             jobs,
             logs: self.logs.unwrap_or(plain.logs.min(jobs)),
+            metrics: self.metrics.unwrap_or(plain.metrics.min(jobs)),
             events: self.events.unwrap_or(plain.events.min(jobs)),
             audit: self.audit.unwrap_or(plain.audit),
         }

@@ -396,19 +396,21 @@ fn gpus_count_by_their_type_where_somebody_says_so() {
 fn records_are_kept_for_years_and_logs_for_months_unless_somebody_says_otherwise() {
     let kept = |file: &str, variables: &[(&str, &str)]| {
         let retention = load(file, variables, &Flags::default()).unwrap().rules().retention;
-        let control::Retention { jobs, logs, events, audit } = retention;
-        [jobs, logs, events, audit].map(|kept| kept.to_string()).join(" ")
+        let control::Retention { jobs, logs, metrics, events, audit } = retention;
+        [jobs, logs, metrics, events, audit].map(|kept| kept.to_string()).join(" ")
     };
-    assert_eq!(kept("", &[]), "5y 26w 1y 5y");
-    let file = "[retention]\njobs = '90d'\nlogs = '4w'\naudit = 'forever'";
-    assert_eq!(kept(file, &[]), "90d 4w 90d forever");
-    assert_eq!(kept("[retention]\njobs = '30d'", &[]), "30d 30d 30d 5y", "they go with jobs");
-    assert_eq!(kept(file, &[("BERTH_RETENTION_LOGS", "2w")]), "90d 2w 90d forever");
-    let cases: [(&str, &[&str]); 6] = [
+    assert_eq!(kept("", &[]), "5y 26w 26w 1y 5y");
+    let file = "[retention]\njobs = '90d'\nlogs = '4w'\nmetrics = '8w'\naudit = 'forever'";
+    assert_eq!(kept(file, &[]), "90d 4w 8w 90d forever");
+    assert_eq!(kept("[retention]\njobs = '30d'", &[]), "30d 30d 30d 30d 5y", "they go with jobs");
+    assert_eq!(kept(file, &[("BERTH_RETENTION_LOGS", "2w")]), "90d 2w 8w 90d forever");
+    assert_eq!(kept(file, &[("BERTH_RETENTION_METRICS", "2w")]), "90d 4w 2w 90d forever");
+    let cases: [(&str, &[&str]); 7] = [
         ("jobs = '90'", &["retention.jobs", "\"90\"", "26w", "forever"]),
         ("logs = 90", &["retention.logs", "90", "26w", "forever"]),
         ("events = '0d'", &["retention.events", "\"0d\"", "1d"]),
-        ("metrics = '90d'", &["retention", "metrics", "audit"]),
+        ("readings = '90d'", &["retention", "readings", "metrics"]),
+        ("metrics = '6y'", &["retention.metrics", "6y", "at most", "5y"]),
         ("jobs = '30d'\nlogs = 'forever'", &["retention.logs", "forever", "retention.jobs", "30d"]),
         ("events = '6y'", &["retention.events", "6y", "at most", "5y"]),
     ];

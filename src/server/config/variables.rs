@@ -50,6 +50,7 @@ const KNOWN: [(&str, &str, Kind); 58] = [
     ("BERTH_JOBS_CONTAINER_DISK_GB", "jobs.container_disk_gb", Kind::Value),
     ("BERTH_RETENTION_JOBS", "retention.jobs", Kind::Text),
     ("BERTH_RETENTION_LOGS", "retention.logs", Kind::Text),
+    ("BERTH_RETENTION_METRICS", "retention.metrics", Kind::Text),
     ("BERTH_RETENTION_EVENTS", "retention.events", Kind::Text),
     ("BERTH_RETENTION_AUDIT", "retention.audit", Kind::Text),
     ("BERTH_SCHEDULER_HALF_LIFE", "scheduler.half_life", Kind::Text),

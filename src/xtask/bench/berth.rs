@@ -1,7 +1,6 @@
 //! A `berth serve` with a data folder of its own, and a signed-in client of it.
 
 use std::fs::{self, File};
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,6 +13,7 @@ use ureq::http::Response;
 use ureq::typestate::WithBody;
 use ureq::{Agent, Body, RequestBuilder};
 
+use super::ports;
 use crate::process::output;
 use crate::progress::note;
 use crate::workspace::SOURCE_VARIABLE;
@@ -34,8 +34,11 @@ for row in database.execute(sys.argv[2]):
 /// How long an answer is waited for.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How long the server may take until it is ready.
-const READY_LIMIT: Duration = Duration::from_secs(60);
+/// How long the server may take until it is ready, also where others use the machine.
+const READY_LIMIT: Duration = Duration::from_secs(180);
+
+/// How long it may take to end in good order.
+const ENDS: Duration = Duration::from_secs(120);
 
 /// A running server; it ends, and its folder goes, with this value.
 #[derive(Debug)]
@@ -70,8 +73,7 @@ impl Berth {
         let limits = "[limits]\nrequests_per_second = 0\nstreams_per_user = 0\n";
         let settings = format!("{nodes}\n{limits}");
         fs::write(folder.join("berth.toml"), settings)?;
-        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-        let address = format!("127.0.0.1:{port}");
+        let address = format!("127.0.0.1:{}", ports::quiet()?);
         let process = Mutex::new(serve(binary, &folder, &address, further)?);
         let agent = Agent::config_builder()
             .http_status_as_error(false)
@@ -348,7 +350,15 @@ fn stop(process: &mut Child) -> Result<()> {
     }
     // One that stands still hears it when it goes on.
     ["TERM", "CONT"].into_iter().try_for_each(|name| signal(process, name))?;
-    process.wait()?;
+    let deadline = Instant::now() + ENDS;
+    while process.try_wait()?.is_none() {
+        if Instant::now() > deadline {
+            note(&format!("berth (process {}) does not end, and is killed", process.id()));
+            process.kill()?;
+            process.wait()?;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
     Ok(())
 }
 

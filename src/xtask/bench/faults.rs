@@ -1,48 +1,60 @@
 //! Random kill points, for hours: the server, the engines, PostgreSQL and the lines between them are killed,
-//! ended, cut and silenced while small jobs come all the time. Whatever was struck, no job that was
-//! acknowledged is lost or stuck, none is there twice, nothing of it is left, and none has an end that it
-//! would not have had by itself.
+//! ended, cut and silenced while small jobs come all the time, each by itself, so that several are away at once.
+//! Whatever was struck, no job that was acknowledged is lost or stuck, none is there twice, nothing of it is left,
+//! and none has an end that it would not have had by itself.
 //!
 //! The engines are real ones, which go on when the server does not; the simulated one lives within it.
 
 mod blow;
 pub(super) mod count;
 pub(super) mod jobs;
+mod leftovers;
 pub(super) mod line;
 mod postgres;
 pub(super) mod roll;
+mod strikers;
+mod tally;
 pub(super) mod world;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::slice;
+use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Context as _, Result, anyhow, ensure};
 use clap::{Args, ValueEnum};
 
-use self::blow::Blow;
 use self::count::Count;
 use self::jobs::{CODE, Jobs, Load};
 use self::roll::Roll;
+use self::strikers::{Scene, Strikers, Struck, held};
+use self::tally::Tally;
 use self::world::World;
 use super::berth::Berth;
 use super::figures::Course;
-use super::random::Random;
 use crate::progress::note;
 use crate::setup;
 use crate::workspace::Workspace;
 
 /// All is counted after so many points, and at the end.
-const BETWEEN_COUNTS: u64 = 200;
+const BETWEEN_COUNTS: u64 = 400;
+/// An answer is waited for for so long, while what it needs may be away.
+const PATIENCE: Duration = Duration::from_secs(15);
 
 /// How often, and beside which database.
 #[derive(Debug, Args)]
 pub(crate) struct Points {
-    /// `faults`: strike so many times.
+    /// `faults`: strike so many times, those of the `--tally` included.
     #[arg(long)]
     points: Option<u64>,
+    /// `faults`: add what is counted to this file, so that a run goes on where another one was cut off.
+    #[arg(long)]
+    tally: Option<PathBuf>,
+    /// `faults`: strike so many times as often.
+    #[arg(long, default_value_t = 1.0)]
+    pace: f64,
     /// `faults`: the server's database.
     #[arg(long, value_enum, default_value_t = Kind::Postgres)]
     database: Kind,
@@ -64,32 +76,50 @@ pub(super) fn run(
     course: Course,
     options: &Points,
 ) -> Result<()> {
-    let (seed, of_postgres) = (course.seed, options.database == Kind::Postgres);
+    ensure!((0.1..=10.0).contains(&options.pace), "--pace {}: 0.1 to 10", options.pace);
+    let before = options.tally.as_deref().map_or_else(|| Ok(Tally::default()), Tally::read)?;
+    let points = options.points.map_or(u64::MAX, |points| points.saturating_sub(before.points));
+    if points == 0 {
+        before.print();
+        return before.judge();
+    }
+    // A run that goes on strikes otherwise than the one before it.
+    let (seed, of_postgres) =
+        (course.seed.wrapping_add(before.runs), options.database == Kind::Postgres);
     println!("faults_seed {seed}");
     let hours = course.hours.or(options.points.is_none().then_some(1.0));
     let time = hours.map(|hours| Duration::try_from_secs_f64(hours * 3_600.0)).transpose()?;
     let image = setup::for_testing(workspace)?;
-    let world = &mut World::start(&image, of_postgres)?;
-    let berth = &Berth::start(binary, &world.settings())?;
+    let world = &World::start(&image, of_postgres)?;
+    let folder = std::env::temp_dir().join(format!("berth-bench-{}", std::process::id()));
+    let berth = &Berth::start_in((folder, PATIENCE), binary, (&world.settings(), &[]))?;
     write_code(&berth.folder().join("data/storage"))?;
     let roll = &Roll::open()?;
     let jobs = &Jobs::new(Load::SMALL, slice::from_ref(berth), roll);
     let begun = Instant::now();
-    let limits = (time.map(|time| begun + time), options.points.unwrap_or(u64::MAX));
-    let mut scene = Scene { binary, world, berth, roll, jobs, points: 0, restarts: 0 };
+    let mut hours = Hours {
+        scene: Scene { binary, world, berth, roll, jobs },
+        strikers: Strikers::new(seed, of_postgres, options.pace),
+        struck: Mutex::default(),
+        begun,
+        counted: Tally { runs: 1, ..Tally::default() },
+        book: (before, options.tally.as_deref()),
+    };
     let done = thread::scope(|scope| {
         let looking = scope.spawn(|| jobs.run());
-        let done = scene.strike(of_postgres, &mut Random::new(seed), limits);
+        let done = hours.live((points, time.map(|time| begun + time)));
         jobs.end();
         let looked = looking.join().map_err(|_| anyhow!("whoever looks at the jobs ended early"));
         done.and(looked)
     });
-    scene.print(begun.elapsed());
+    let sum = hours.close()?;
+    sum.print();
     if done.is_err() || !jobs.wrong().is_empty() {
         keep_log(workspace, berth, &format!("faults-{seed}"))?;
     }
     done?;
-    jobs.judge().with_context(|| format!("--seed {seed} strikes alike"))
+    jobs.judge().with_context(|| format!("--seed {seed} strikes alike"))?;
+    sum.judge()
 }
 
 /// What jobs with code have, below the root of the storage.
@@ -100,65 +130,61 @@ pub(super) fn write_code(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// All that takes part.
-struct Scene<'a> {
-    binary: &'a Path,
-    world: &'a mut World,
-    berth: &'a Berth,
-    roll: &'a Roll,
-    jobs: &'a Jobs<'a>,
-    /// How often something was struck.
-    points: u64,
-    /// How often the server had ended by itself.
-    restarts: u64,
+/// Hours of strikes, and what is counted.
+struct Hours<'a> {
+    scene: Scene<'a>,
+    strikers: Strikers,
+    struck: Mutex<Struck>,
+    begun: Instant,
+    /// As of the last count: what was struck since then is not known to have done no harm.
+    counted: Tally,
+    /// What earlier runs have counted, and where it is written.
+    book: (Tally, Option<&'a Path>),
 }
 
-impl Scene<'_> {
+impl Hours<'_> {
     /// Strikes until it is over, and counts every so often and in the end.
-    fn strike(
-        &mut self,
-        of_postgres: bool,
-        random: &mut Random,
-        (until, points): (Option<Instant>, u64),
-    ) -> Result<()> {
-        while self.points < points && until.is_none_or(|until| Instant::now() < until) {
-            if self.berth.keep(self.binary)? {
-                self.restarts += 1;
-                note("the server had ended by itself and was started again");
+    fn live(&mut self, (points, until): (u64, Option<Instant>)) -> Result<()> {
+        loop {
+            let struck = held(&self.struck).points();
+            if struck >= points || until.is_some_and(|until| Instant::now() >= until) {
+                return self.counting().volumes_go();
             }
-            let blow = Blow::draw(random, of_postgres);
-            self.world.strike(&blow, self.berth, self.binary)?;
-            self.points += 1;
-            if self.points.is_multiple_of(BETWEEN_COUNTS) {
-                self.count()?;
-                note(&format!("{} points: {}", self.points, self.jobs.told()));
-                self.jobs.come(true);
-            }
+            let next = points.min(struck + BETWEEN_COUNTS);
+            self.scene.jobs.come(true);
+            self.strikers.strike(self.scene, &self.struck, (next, until))?;
+            self.count()?;
         }
-        self.count()?;
-        self.counting().volumes_go()
     }
 
     fn counting(&self) -> Count<'_> {
-        Count { world: self.world, berth: self.berth, roll: self.roll, jobs: self.jobs }
+        let Scene { world, berth, roll, jobs, .. } = self.scene;
+        Count { world, berth, roll, jobs }
     }
 
-    /// Lets everything come to rest and counts what is wrong then. No further jobs come.
-    fn count(&self) -> Result<()> {
+    /// Lets everything come to rest, counts what is wrong then, and writes it down. No further jobs come.
+    fn count(&mut self) -> Result<()> {
+        let Scene { binary, berth, jobs, .. } = self.scene;
         self.counting().take(&mut || {
-            self.berth.keep(self.binary)?;
-            Ok(self.berth.is_ready())
-        })
+            berth.keep(binary)?;
+            Ok(berth.is_ready())
+        })?;
+        held(&self.struck).tell(&mut self.counted);
+        self.counted.take(jobs);
+        note(&self.close()?.told());
+        Ok(())
     }
 
-    fn print(&self, took: Duration) {
-        println!("faults_points {} points", self.points);
-        println!("faults_time {:.2} hours", took.as_secs_f64() / 3_600.0);
-        for (name, times) in self.world.struck() {
-            println!("faults_{name} {times} times");
+    /// Writes down what is known to be wrong, and what was counted; gives the sum over all runs.
+    fn close(&mut self) -> Result<Tally> {
+        self.counted.seconds = self.begun.elapsed().as_secs_f64();
+        self.counted.find(self.scene.jobs);
+        let (before, file) = &self.book;
+        let sum = before.plus(&self.counted);
+        if let Some(file) = file {
+            sum.write(file)?;
         }
-        println!("faults_server_ended_by_itself {} times", self.restarts);
-        self.jobs.print("faults");
+        Ok(sum)
     }
 }
 

@@ -28,6 +28,8 @@ use crate::workspace::Workspace;
 
 /// So many servers, each for an equal part of the changes.
 const SERVERS: [usize; 2] = [2, 3];
+/// All is counted after so many changes, and at the end.
+const BETWEEN_COUNTS: u64 = 25;
 /// Another one leads by then.
 const LONGEST: Duration = Duration::from_secs(10);
 
@@ -83,14 +85,11 @@ impl Stage<'_> {
         let roll = &Roll::open()?;
         let jobs = &Jobs::new(Load::MANY, servers, roll);
         let ring = Ring { binary, servers, ways: &ways };
-        let mut play = Play { ring, jobs, changes: Vec::new(), by_itself: 0, restarts: 0 };
+        let count = Count { world, berth: first, roll, jobs };
+        let mut play = Play { ring, jobs, count, changes: Vec::new(), by_itself: 0, restarts: 0 };
         let done = thread::scope(|scope| {
             let looking = scope.spawn(|| jobs.run());
-            let done = play.run(changes, random).and_then(|()| {
-                let count = Count { world, berth: first, roll, jobs };
-                count.take(&mut || Ok(play.settled()?.is_some()))?;
-                count.volumes_go()
-            });
+            let done = play.run(changes, random).and_then(|()| count.volumes_go());
             jobs.end();
             let looked =
                 looking.join().map_err(|_| anyhow!("whoever looks at the jobs ended early"));
@@ -117,6 +116,7 @@ impl Stage<'_> {
 struct Play<'a> {
     ring: Ring<'a>,
     jobs: &'a Jobs<'a>,
+    count: Count<'a>,
     /// What was done to each, how long it took until another one led, and how many jobs were in flight.
     changes: Vec<(&'static str, Duration, usize)>,
     /// How often the lead changed though nothing was done.
@@ -128,6 +128,7 @@ struct Play<'a> {
 impl Play<'_> {
     fn run(&mut self, changes: u64, random: &mut Random) -> Result<()> {
         for number in 1..=changes {
+            self.jobs.come(true);
             let change = Change::draw(random);
             let leader = self.until_struck(change)?;
             let (in_flight, begun) = (self.jobs.open(), Instant::now());
@@ -145,7 +146,18 @@ impl Play<'_> {
                 self.jobs.told()
             ));
             self.changes.push((name, took, in_flight));
+            if number == changes || number.is_multiple_of(BETWEEN_COUNTS) {
+                self.rest()?;
+            }
         }
+        Ok(())
+    }
+
+    /// Lets everything come to rest, and counts what is wrong then.
+    fn rest(&mut self) -> Result<()> {
+        let count = self.count;
+        count.take(&mut || Ok(self.settled()?.is_some()))?;
+        note(&format!("all is at rest: {}", self.jobs.told()));
         Ok(())
     }
 

@@ -59,7 +59,8 @@ database.commit()
 const ALL: &str = "TRUE";
 const YOUNG: &str = "id / 1000000 % 2 = 0";
 
-pub(super) fn measure(binary: &Path) -> Result<Vec<Measured>> {
+/// Measures, and prints each value as soon as it is there.
+pub(super) fn run(binary: &Path) -> Result<()> {
     let mut berth = Berth::start(binary, &format!("{RETENTION}{}", throughput::NODES))?;
     throughput::run_jobs(&berth, JOBS)?;
     note("some jobs have run, of which a million is made");
@@ -70,25 +71,29 @@ pub(super) fn measure(binary: &Path) -> Result<Vec<Measured>> {
         changed = Instant::now();
         Ok(())
     })?;
-    let opened = changed.elapsed().as_secs_f64();
+    say("million_open", changed.elapsed().as_secs_f64(), "s");
     note("it is open, and its list is looked at");
+    let there = count(&berth, ALL)?;
+    if there < f64::from(JOBS * (COPIES + 1)) {
+        bail!("the database has {there} jobs");
+    }
     let size = berth.folder().join("data/berth.db").metadata()?.len() / 1_000_000;
-    let mut measured = vec![
-        Measured { name: "million_open", value: opened, unit: "s" },
-        Measured { name: "million_size", value: f64::from(u32::try_from(size)?), unit: "MB" },
-        list::page(&berth, "million_list", "limit=20")?,
-        list::page(&berth, "million_list_last", "limit=20&offset=999980")?,
-    ];
+    say("million_size", f64::from(u32::try_from(size)?), "MB");
+    list::page(&berth, "million_list", "limit=20")?.print();
+    list::page(&berth, "million_list_last", "limit=20&offset=999980")?.print();
     berth.interrupt(binary, |database| {
         output(Command::new("python3").args(["-c", AGE]).arg(database)).map(drop)
     })?;
     note("one of two is old, and is forgotten");
-    measured.extend(while_swept(&berth)?);
-    Ok(measured)
+    while_swept(&berth)
+}
+
+fn say(name: &'static str, value: f64, unit: &'static str) {
+    Measured { name, value, unit }.print();
 }
 
 /// Looks at the list and submits while old jobs are forgotten.
-fn while_swept(berth: &Berth) -> Result<[Measured; 4]> {
+fn while_swept(berth: &Berth) -> Result<()> {
     let young = count(berth, YOUNG)?;
     let (before, begun) = (count(berth, ALL)?, Instant::now());
     let (mut looks, mut submissions) = (Vec::new(), Vec::new());
@@ -105,20 +110,17 @@ fn while_swept(berth: &Berth) -> Result<[Measured; 4]> {
         std::thread::sleep(Duration::from_millis(20));
     }
     let (after, took) = (count(berth, ALL)?, begun.elapsed().as_secs_f64());
+    say("million_swept", (before - after) / took, "jobs/s");
+    say("million_swept_list_p99", part(&mut looks, 99), "ms");
+    say("million_swept_submit_p99", part(&mut submissions, 99), "ms");
+    say("million_memory", berth.memory("VmHWM")?, "MiB");
     if after >= before {
         bail!("nothing was forgotten in {} s", LOOKING.as_secs());
     }
     if count(berth, YOUNG)? < young {
         bail!("jobs were forgotten that are not old");
     }
-    let rate = (before - after) / took;
-    let (looks, submissions) = (part(&mut looks, 99), part(&mut submissions, 99));
-    Ok([
-        Measured { name: "million_swept", value: rate, unit: "jobs/s" },
-        Measured { name: "million_swept_list_p99", value: looks, unit: "ms" },
-        Measured { name: "million_swept_submit_p99", value: submissions, unit: "ms" },
-        Measured { name: "million_memory", value: berth.memory("VmHWM")?, unit: "MiB" },
-    ])
+    Ok(())
 }
 
 /// How many of those jobs there are that were there before.

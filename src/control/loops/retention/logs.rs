@@ -1,4 +1,4 @@
-//! Logs that are old, or of jobs that are there no more.
+//! Logs that are old, or of jobs that are there no more, and what was measured of their tasks.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -12,13 +12,24 @@ use crate::known::counts::Counts;
 use crate::known::swept::Old;
 use crate::records::store::Store;
 
+/// What is of jobs that ended before these moments goes; none: nothing does.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Before {
+    /// Logs.
+    pub(super) logs: Option<Timestamp>,
+    /// What was measured.
+    pub(super) metrics: Option<Timestamp>,
+}
+
+impl Before {
+    fn of(self, file: &StoragePath) -> Option<Timestamp> {
+        if file.is_of_metrics() { self.metrics } else { self.logs }
+    }
+}
+
 /// Removes the logs of jobs that ended before then, and of those that are gone: so none is left behind
 /// wherever somebody was stopped who forgot a job, or kept a log of one that was being forgotten.
-pub(super) async fn remove(
-    store: &Store,
-    counts: &Counts,
-    before: Option<Timestamp>,
-) -> Result<(), Failed> {
+pub(super) async fn remove(store: &Store, counts: &Counts, before: Before) -> Result<(), Failed> {
     for folder in store.storage.log_folders().await? {
         let began = Instant::now();
         of_folder(store, counts, &folder, before).await?;
@@ -31,7 +42,7 @@ async fn of_folder(
     store: &Store,
     counts: &Counts,
     folder: &StoragePath,
-    before: Option<Timestamp>,
+    before: Before,
 ) -> Result<(), Failed> {
     // They are read before the records: a job whose log is there was stored before it.
     let logs = store.storage.logs_in(folder).await?;
@@ -42,12 +53,10 @@ async fn of_folder(
     };
     let mut all_go = true;
     for (job, files) in logs {
-        if known.keeps(job, before) {
-            all_go = false;
-            continue;
-        }
         for file in files {
-            if store.storage.remove(&file, false).await? && !file.is_of_metrics() {
+            if known.keeps(job, before.of(&file)) {
+                all_go = false;
+            } else if store.storage.remove(&file, false).await? && !file.is_of_metrics() {
                 counts.swept.note(Old::Logs, 1);
             }
         }

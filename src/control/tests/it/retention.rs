@@ -10,7 +10,7 @@ use api::queue::QueueChange;
 use api::usage::{Day, UsageQuery};
 use api::users::NewUser;
 use api::{Actor, Backend, ErrorCode};
-use control::SweptCounts;
+use control::{Control, Kept, Retention, SweptCounts};
 use database::jobs::{JobUpdate, NewJob};
 use database::{ConnectionTrait, Database};
 use engine::simulated::Call;
@@ -115,6 +115,41 @@ async fn a_sweep_leaves_what_is_new_or_runs_or_is_held() {
     assert_eq!(counted(backend).await, 1, "what it used is not forgotten");
     submit(backend, job("old", 1, 0, "exit 0", "")).await;
     until_state(backend, "old", State::Succeeded).await;
+    control.shutdown().await;
+}
+
+/// Starts a server that keeps logs for a day, and what was measured for so many.
+async fn start_with(house: &House, days: u32) -> Control {
+    let mut options = house.options(house.database().await);
+    let (logs, metrics) = (Kept::Days(1), Kept::Days(days));
+    options.rules.retention = Retention { logs, metrics, ..Retention::default() };
+    control::start(options).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_measured_and_logs_go_each_at_its_own_age() {
+    let house = House::new(1);
+    let control = house.start().await;
+    submit(&control.backend, job("old", 1, 0, "exit 0", "")).await;
+    until_state(&control.backend, "old", State::Succeeded).await;
+    until_true(|| !logs(&house).is_empty()).await;
+    let ten_days = 10 * 86_400_000;
+    let older = format!("UPDATE jobs SET completed_at = completed_at - {ten_days}");
+    tamper(control.database(), &older).await;
+    control.shutdown().await;
+    drop(control);
+    let measured = log_folder(&house).join("1-a0-r0-t0-n0.metrics");
+    std::fs::write(&measured, "measured").unwrap();
+
+    let control = start_with(&house, 30).await;
+    until_true(|| control.swept().logs == 1).await;
+    control.shutdown().await;
+    drop(control);
+    assert!(logs(&house).is_empty() && measured.exists(), "it is not as old as that");
+
+    let control = start_with(&house, 5).await;
+    until_true(|| !measured.exists()).await;
+    assert_eq!(names(&control.backend).await, ["old"], "the job is known for longer");
     control.shutdown().await;
 }
 

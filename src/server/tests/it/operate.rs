@@ -2,10 +2,12 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use database::{Database, jobs};
 use serde_json::{Value, json};
@@ -280,4 +282,64 @@ fn moving_to_postgres_wants_to_be_told_where_to() {
     fs::create_dir(place.data()).unwrap();
     place.refuses(&["migrate"], "write the empty PostgreSQL database into the configuration");
     assert!(contents(&place.data()).is_empty());
+}
+
+/// Keeps others from writing into a database, until its input ends.
+const HOLD: &str = r#"
+import sqlite3, sys
+database = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=60)
+database.execute("BEGIN IMMEDIATE")
+print("held", flush=True)
+sys.stdin.read()
+"#;
+/// It ends within 25 s, on a machine that has other things to do as well.
+const ENDS: Duration = Duration::from_secs(40);
+
+#[test]
+fn a_server_that_is_to_end_ends_whatever_hangs() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = Place::new(folder.path(), "hangs");
+    // It accepts, and never answers.
+    let engine = TcpListener::bind("127.0.0.1:0").unwrap();
+    let node = format!(
+        "{CONFIG}\n[[nodes]]\nname = \"n2\"\naddress = \"10.0.0.2\"\nendpoint = \"tcp://{}\"\n\
+         cpus = 8\nmemory_mb = 16384\n",
+        engine.local_addr().unwrap()
+    );
+    fs::write(place.folder.join("berth.toml"), node).unwrap();
+    let mut program = Program::start(&place);
+    let token = program.token();
+    let mut holder = Command::new("python3");
+    holder.args(["-c", HOLD]).arg(place.data().join("berth.db"));
+    let mut holder = holder.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut held = String::new();
+    BufReader::new(holder.stdout.take().unwrap()).read_line(&mut held).unwrap();
+    assert_eq!(held.trim(), "held");
+
+    thread::scope(|scope| {
+        let asking = scope.spawn(|| {
+            let job = json!({ "jobName": "waits", "image": "berth/base", "taskRoles": [{
+                "name": "main", "taskNumber": 1, "cpuNumber": 1, "memoryMB": 128,
+                "gpuNumber": 0, "command": "exit 0" }] });
+            let asked = agent().post(format!("{}/api/v1/jobs", program.address));
+            let asked = asked.header("authorization", format!("Bearer {token}")).send_json(job);
+            asked.is_ok_and(|answer| answer.status().is_success())
+        });
+        while program.status(&agent(), &token, "/readyz") != 503 {
+            thread::sleep(Duration::from_millis(50));
+        }
+        assert!(!asking.is_finished(), "it waits for the database as well");
+        let (process, asked) = (program.child.id().to_string(), Instant::now());
+        let end = ["-c", "kill -TERM \"$1\"", "sh", &process];
+        assert!(Command::new("sh").args(end).status().unwrap().success());
+        let is_there = || Path::new("/proc").join(&process).join("cmdline");
+        while fs::read(is_there()).is_ok_and(|line| !line.is_empty()) {
+            assert!(asked.elapsed() < ENDS, "{}", place.log());
+            thread::sleep(Duration::from_millis(50));
+        }
+        assert!(!asking.join().unwrap(), "what is not stored is not acknowledged");
+    });
+    assert!(program.child.wait().unwrap().code().is_some(), "it was not killed");
+    drop(holder.stdin.take());
+    holder.wait().unwrap();
 }

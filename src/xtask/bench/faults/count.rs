@@ -11,10 +11,10 @@ use super::world::World;
 use crate::bench::berth::Berth;
 
 /// All servers are ready by then when everything is there again, or something is wrong.
-pub(in crate::bench) const READY: Duration = Duration::from_secs(120);
+pub(in crate::bench) const READY: Duration = Duration::from_secs(300);
 /// All jobs have ended by then, or they are stuck. What failed before is tried again after pauses of five
-/// minutes at most.
-const ENDED: Duration = Duration::from_secs(600);
+/// minutes at most, and a node that was closed for it after sixteen.
+const ENDED: Duration = Duration::from_secs(1_200);
 /// What no job needs has gone by then: volumes are looked for once a minute, and after failures at most
 /// every sixteen minutes.
 const GONE: Duration = Duration::from_secs(1_200);

@@ -294,11 +294,15 @@ impl<'a> Jobs<'a> {
         }
     }
 
+    /// How often each was wrong, by its name in the table.
+    pub(in crate::bench) fn counted(&self) -> [(&'static str, u64); 5] {
+        let wrong = self.wrong();
+        Wrong::ALL.map(|(kind, name)| (name, wrong.get(&kind).copied().unwrap_or(0)))
+    }
+
     /// The counts of what was wrong, in a line.
     pub(in crate::bench) fn told(&self) -> String {
-        let wrong = self.wrong();
-        let count = |kind: &Wrong| wrong.get(kind).copied().unwrap_or(0);
-        let counts = Wrong::ALL.map(|(kind, name)| format!("{name} {}", count(&kind)));
+        let counts = self.counted().map(|(name, count)| format!("{name} {count}"));
         format!("{} acknowledged, {}", self.counts().1, counts.join(", "))
     }
 
@@ -307,9 +311,8 @@ impl<'a> Jobs<'a> {
         let (submitted, acknowledged) = self.counts();
         println!("{of}_submitted {submitted} jobs");
         println!("{of}_acknowledged {acknowledged} jobs");
-        let wrong = self.wrong();
-        for (kind, name) in Wrong::ALL {
-            println!("{of}_{name} {} times", wrong.get(&kind).copied().unwrap_or(0));
+        for (name, times) in self.counted() {
+            println!("{of}_{name} {times} times");
         }
     }
 

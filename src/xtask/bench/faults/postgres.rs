@@ -1,7 +1,6 @@
 //! A PostgreSQL of our own, which is killed and comes again.
 
 use std::fs::{self, File};
-use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -11,11 +10,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
+use crate::bench::ports;
 use crate::process::output;
 use crate::progress::note;
 
-/// How long it may take until it answers.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long it may take until it answers, also where others use the machine.
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A running server with its data in a folder, which goes with it.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl Postgres {
         if let Some((user, group)) = user {
             chown(&folder, Some(user), Some(group))?;
         }
-        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let port = ports::quiet()?;
         let command = |program: &str| command(&programs.join(program), &folder, user);
         output(command("initdb").args([
             "-D",

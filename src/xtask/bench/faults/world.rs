@@ -1,30 +1,33 @@
 //! What the server needs, all of it ours and to be broken: two engines and a database, with lines to them.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::thread;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 
-use super::blow::{Blow, ENGINES, How, Strike, Thing};
+use super::blow::{Blow, ENGINES, How, Thing};
+use super::leftovers;
 use super::line::{Line, Target, Way};
 use super::postgres::Postgres;
 use crate::bench::berth::Berth;
 use crate::docker::PrivateEngine;
 use crate::process::output;
+use crate::progress::note;
 
 /// CPUs of each node: there is room for all that come.
 const CPUS: u32 = 64;
 
-/// The engines and the database.
+/// An engine that was killed comes again within so many tries, or something is wrong with this machine.
+const TRIES: u32 = 3;
+
+/// The engines and the database, each of which is struck by itself.
 #[derive(Debug)]
 pub(in crate::bench) struct World {
-    engines: Vec<PrivateEngine>,
-    postgres: Option<Postgres>,
+    engines: Vec<Mutex<PrivateEngine>>,
+    postgres: Option<Mutex<Postgres>>,
     /// Those of the server, if there is only one.
     ways: Ways,
-    struck: BTreeMap<&'static str, u64>,
 }
 
 /// The lines of one server to all that it needs.
@@ -35,9 +38,12 @@ pub(in crate::bench) struct Ways {
 }
 
 impl Ways {
-    fn to(engines: &[PrivateEngine], postgres: Option<&Postgres>) -> Result<Self> {
-        let to_engine = |engine: &PrivateEngine| Line::to(Target::Unix(engine.socket().to_owned()));
-        let to_database = |postgres: &Postgres| Line::to(Target::Port(postgres.port()));
+    fn to(engines: &[Mutex<PrivateEngine>], postgres: Option<&Mutex<Postgres>>) -> Result<Self> {
+        let to_engine = |engine: &Mutex<PrivateEngine>| {
+            Line::to(Target::Unix(held(engine).socket().to_owned()))
+        };
+        let to_database =
+            |postgres: &Mutex<Postgres>| Line::to(Target::Port(held(postgres).port()));
         Ok(Self {
             engines: engines.iter().map(to_engine).collect::<Result<_>>()?,
             database: postgres.map(to_database).transpose()?,
@@ -87,18 +93,19 @@ impl Ways {
 }
 
 impl World {
-    /// Starts all of it; the engines get an image.
+    /// Starts all of it, once what a run that was cut off has left is gone; the engines get an image.
     pub(in crate::bench) fn start(image: &Path, of_postgres: bool) -> Result<Self> {
+        leftovers::clear()?;
         let mut engines = Vec::new();
         for number in 0..ENGINES {
             let name = format!("berth-engine-{}-{number}", std::process::id());
             let private = PrivateEngine::start(&std::env::temp_dir().join(name))?;
             private.engine().load(image)?;
-            engines.push(private);
+            engines.push(Mutex::new(private));
         }
-        let postgres = of_postgres.then(Postgres::start).transpose()?;
+        let postgres = of_postgres.then(Postgres::start).transpose()?.map(Mutex::new);
         let ways = Ways::to(&engines, postgres.as_ref())?;
-        Ok(Self { engines, postgres, ways, struck: BTreeMap::new() })
+        Ok(Self { engines, postgres, ways })
     }
 
     /// The configuration of the only server.
@@ -111,52 +118,44 @@ impl World {
         Ways::to(&self.engines, self.postgres.as_ref())
     }
 
-    /// Strikes, waits, and lets what was struck come again.
-    pub(super) fn strike(&mut self, blow: &Blow, berth: &Berth, binary: &Path) -> Result<()> {
-        thread::sleep(blow.pause);
-        for strike in &blow.strikes {
-            *self.struck.entry(strike.name()).or_default() += 1;
-            self.hit(*strike, berth).with_context(|| format!("{strike:?}"))?;
+    /// Strikes one thing.
+    pub(super) fn hit(&self, blow: &Blow, berth: &Berth) -> Result<()> {
+        let way = if blow.how == How::Silent { Way::Silent } else { Way::Cut };
+        match blow.thing {
+            Thing::Server => berth.kill(),
+            Thing::Engine(number) if blow.how == How::Ended => held(&self.engines[number]).stop(),
+            Thing::Engine(number) => held(&self.engines[number]).kill(),
+            Thing::LineToEngine(number) => {
+                self.ways.engines[number].set(way);
+                Ok(())
+            }
+            Thing::Postgres => {
+                self.postgres.as_ref().map_or(Ok(()), |postgres| held(postgres).kill())
+            }
+            Thing::LineToDatabase => {
+                self.ways.set_database(way);
+                Ok(())
+            }
         }
-        thread::sleep(blow.absence);
-        let mut strikes: Vec<&Strike> = blow.strikes.iter().collect();
-        if blow.is_healed_backwards {
-            strikes.reverse();
-        }
-        for strike in strikes {
-            self.heal(*strike, berth, binary).with_context(|| format!("after {strike:?}"))?;
-        }
-        Ok(())
     }
 
-    fn hit(&mut self, strike: Strike, berth: &Berth) -> Result<()> {
-        let Strike { thing, how } = strike;
-        let way = if how == How::Silent { Way::Silent } else { Way::Cut };
+    /// Lets it come again.
+    pub(super) fn heal(&self, thing: Thing, berth: &Berth, binary: &Path) -> Result<()> {
         match thing {
-            Thing::Server => berth.kill()?,
-            Thing::Engine(number) if how == How::Ended => self.engines[number].stop()?,
-            Thing::Engine(number) => self.engines[number].kill()?,
-            Thing::LineToEngine(number) => self.ways.engines[number].set(way),
-            Thing::Postgres => self.postgres.as_mut().map_or(Ok(()), Postgres::kill)?,
-            Thing::LineToDatabase => self.ways.set_database(way),
+            Thing::Server => berth.revive(binary),
+            Thing::Engine(number) => come_again(&mut held(&self.engines[number])),
+            Thing::LineToEngine(number) => {
+                self.ways.engines[number].set(Way::Open);
+                Ok(())
+            }
+            Thing::Postgres => {
+                self.postgres.as_ref().map_or(Ok(()), |postgres| held(postgres).resume())
+            }
+            Thing::LineToDatabase => {
+                self.ways.set_database(Way::Open);
+                Ok(())
+            }
         }
-        Ok(())
-    }
-
-    fn heal(&mut self, strike: Strike, berth: &Berth, binary: &Path) -> Result<()> {
-        match strike.thing {
-            Thing::Server => berth.revive(binary)?,
-            Thing::Engine(number) => self.engines[number].resume()?,
-            Thing::LineToEngine(number) => self.ways.engines[number].set(Way::Open),
-            Thing::Postgres => self.postgres.as_mut().map_or(Ok(()), Postgres::resume)?,
-            Thing::LineToDatabase => self.ways.set_database(Way::Open),
-        }
-        Ok(())
-    }
-
-    /// How often each strike came.
-    pub(super) fn struck(&self) -> &BTreeMap<&'static str, u64> {
-        &self.struck
     }
 
     /// Names of all containers of the engines, of whatever kind: fillers and probes are to go as well.
@@ -172,7 +171,7 @@ impl World {
     fn listed(&self, question: &[&str]) -> Result<Vec<String>> {
         let mut all = Vec::new();
         for private in &self.engines {
-            let said = output(private.engine().client()?.args(question))?;
+            let said = output(held(private).engine().client()?.args(question))?;
             all.extend(said.lines().map(str::to_owned));
         }
         Ok(all)
@@ -181,8 +180,24 @@ impl World {
     /// The first column of what a query of the server's database gives.
     pub(in crate::bench) fn ask(&self, berth: &Berth, query: &str) -> Result<Vec<String>> {
         match &self.postgres {
-            Some(postgres) => postgres.ask(query),
+            Some(postgres) => held(postgres).ask(query),
             None => berth.ask(query),
         }
     }
+}
+
+/// Starts an engine again. What is left of the one that was killed may keep it from starting for a moment.
+fn come_again(engine: &mut PrivateEngine) -> Result<()> {
+    for _ in 1..TRIES {
+        match engine.resume() {
+            Ok(()) => return Ok(()),
+            Err(error) => note(&format!("an engine is started once more: {error:#}")),
+        }
+        engine.kill()?;
+    }
+    engine.resume()
+}
+
+fn held<T>(thing: &Mutex<T>) -> MutexGuard<'_, T> {
+    thing.lock().unwrap_or_else(PoisonError::into_inner)
 }
