@@ -1,6 +1,7 @@
 //! Version 1, flat and by user.
 
 mod jobs;
+mod log_page;
 mod virtual_clusters;
 pub(crate) mod wire;
 
@@ -64,6 +65,8 @@ fn by_user() -> Doors {
         )
         .route("/{name}/executionType", put(jobs::execute_of_user).gives::<Message>(202))
         .route("/{name}/logs", get(jobs::logs_of_user).sends(200, TEXT))
+        .route("/{name}/logs/{role}/{index}", get(log_page::log))
+        .route("/{name}/logs/{role}/{index}/{file}", get(log_page::file))
         .route("/{name}/ssh", get(ssh::of_user))
         .route("/{name}/ssh/key", get(ssh::key_of_user).sends(200, BYTES))
         .route("/{name}/terminal", get(terminal::of_user).says(101))

@@ -76,7 +76,7 @@ impl Axis {
         let fits = |step: &i64| span / step <= points;
         let step = STEPS.into_iter().find(fits).unwrap_or_else(|| {
             let days = span / largest / points + 1;
-            largest * days
+            largest.saturating_mul(days)
         });
         let begin = from.div_euclid(step).saturating_mul(step);
         let count = until.saturating_sub(begin).div_euclid(step) + 1;

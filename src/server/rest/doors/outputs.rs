@@ -1,6 +1,6 @@
 use axum::Json;
 use axum::http::StatusCode;
-use axum::response::{Redirect, Response};
+use axum::response::{Html, Redirect, Response};
 use schemars::JsonSchema;
 
 use super::operation::{Content, Operation, schema};
@@ -19,6 +19,12 @@ impl<T> Output for (StatusCode, T) {}
 impl Output for &'static str {
     fn describe(operation: &mut Operation) {
         operation.answers.push((200, Some(Content::Raw("text/plain; charset=utf-8"))));
+    }
+}
+
+impl Output for Html<String> {
+    fn describe(operation: &mut Operation) {
+        operation.answers.push((200, Some(Content::Raw("text/html; charset=utf-8"))));
     }
 }
 

@@ -104,22 +104,30 @@ async fn accept(
 pub(crate) async fn get(
     State(state): State<AppState>,
     Signed(actor): Signed,
+    headers: HeaderMap,
     Path(name): Path<String>,
 ) -> Result<Json<JobWire>, Failure> {
     let key = job_key::find(&state.backend, &actor, &name).await?;
-    detail(&state, &actor, &key).await
+    detail(&state, &actor, &headers, &key).await
 }
 
 pub(crate) async fn get_of_user(
     State(state): State<AppState>,
     Signed(actor): Signed,
+    headers: HeaderMap,
     Path((user, name)): Path<(String, String)>,
 ) -> Result<Json<JobWire>, Failure> {
-    detail(&state, &actor, &job_key::of_user(&user, &name)?).await
+    detail(&state, &actor, &headers, &job_key::of_user(&user, &name)?).await
 }
 
-async fn detail(state: &AppState, actor: &Actor, key: &JobKey) -> Result<Json<JobWire>, Failure> {
-    Ok(Json(JobWire::from(&state.backend.jobs.get(actor, key).await?)))
+async fn detail(
+    state: &AppState,
+    actor: &Actor,
+    headers: &HeaderMap,
+    key: &JobKey,
+) -> Result<Json<JobWire>, Failure> {
+    let job = state.backend.jobs.get(actor, key).await?;
+    Ok(Json(JobWire::of(&job, &state.origin.address(headers))))
 }
 
 pub(crate) async fn remove(

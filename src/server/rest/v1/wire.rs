@@ -130,15 +130,19 @@ struct TaskWire {
     container_ip: Option<String>,
     container_ports: BTreeMap<PortLabel, String>,
     container_gpus: u64,
+    /// A page; a file's name may follow it.
     container_log: Option<String>,
     container_exit_code: Option<i32>,
 }
 
-impl From<&JobDetail> for JobWire {
-    fn from(detail: &JobDetail) -> Self {
+impl JobWire {
+    /// The job for who finds this server at this address.
+    pub(super) fn of(detail: &JobDetail, own: &str) -> Self {
         let attempt = detail.attempts.last();
-        let roles =
-            detail.roles.iter().map(|role| (role.name.clone(), role_wire(detail, role, attempt)));
+        let roles = detail
+            .roles
+            .iter()
+            .map(|role| (role.name.clone(), role_wire(detail, own, role, attempt)));
         Self {
             name: detail.summary.key.name.clone(),
             job_status: job_status(&detail.summary, attempt),
@@ -181,17 +185,22 @@ fn job_status(job: &JobSummary, attempt: Option<&AttemptView>) -> JobStatus {
     }
 }
 
-fn role_wire(detail: &JobDetail, role: &RoleView, attempt: Option<&AttemptView>) -> RoleWire {
+fn role_wire(
+    detail: &JobDetail,
+    own: &str,
+    role: &RoleView,
+    attempt: Option<&AttemptView>,
+) -> RoleWire {
     let tasks = attempt.map_or(&[][..], |attempt| &attempt.tasks);
     let mine = tasks.iter().filter(|task| task.role == role.name);
-    let mut task_statuses: Vec<_> = mine.map(|task| task_wire(detail, task)).collect();
+    let mut task_statuses: Vec<_> = mine.map(|task| task_wire(detail, own, task)).collect();
     if task_statuses.is_empty() {
         task_statuses = (0..role.count).map(unplaced).collect();
     }
     RoleWire { task_role_status: RoleStatus { name: role.name.clone() }, task_statuses }
 }
 
-fn task_wire(detail: &JobDetail, task: &TaskView) -> TaskWire {
+fn task_wire(detail: &JobDetail, own: &str, task: &TaskView) -> TaskWire {
     let job = &detail.summary.key;
     let (role, index) = (&task.role, task.index);
     TaskWire {
@@ -202,7 +211,7 @@ fn task_wire(detail: &JobDetail, task: &TaskView) -> TaskWire {
         container_ports: ports(task),
         container_gpus: gpu_mask(&task.gpus),
         container_log: Some(format!(
-            "/api/v1/user/{}/jobs/{}/logs?role={role}&index={index}",
+            "{own}/api/v1/user/{}/jobs/{}/logs/{role}/{index}/",
             job.user, job.name
         )),
         container_exit_code: task

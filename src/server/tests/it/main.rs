@@ -31,6 +31,7 @@ mod nobody;
 mod notifications;
 mod openpai;
 mod openpai_clients;
+mod openpai_editor;
 mod openpai_people;
 mod operate;
 mod pages;

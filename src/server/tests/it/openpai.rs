@@ -156,6 +156,29 @@ async fn no_list_gives_more_than_was_asked_for() {
 }
 
 #[tokio::test]
+async fn a_log_is_a_page_behind_the_address_that_version_1_tells() {
+    let (_folder, client) = fresh().await;
+    let job = client.get("/api/v1/user/alice/jobs/train", &[ALICE]).await.json();
+    let told = job["taskRoles"]["worker"]["taskStatuses"][0]["containerLog"].clone();
+    let page = told.as_str().unwrap().strip_prefix(&client.base).expect("a whole address");
+    for file in ["", "user.pai.stdout/?start=0", "user.pai.stderr/?start=0", "stdout?start=-4096"] {
+        let answer = client.get(&format!("{page}{file}"), &[ALICE]).await;
+        assert_eq!(
+            (answer.status, answer.header("content-type")),
+            (200, "text/html; charset=utf-8")
+        );
+        assert!(answer.text.contains("<pre>one\ntwo\n</pre>"), "{file}: {}", answer.text);
+    }
+    let end = client.get(&format!("{page}user.pai.all?start=4"), &[ALICE]).await;
+    assert!(end.text.contains("<pre>two\n</pre>"), "{}", end.text);
+    for wrong in ["passwd", "user.pai.stdout/further"] {
+        assert_eq!(client.get(&format!("{page}{wrong}"), &[ALICE]).await.status, 404, "{wrong}");
+    }
+    assert_eq!(client.get(&format!("{page}stdout?from=4"), &[ALICE]).await.status, 400);
+    assert_eq!(client.get(page, &[]).await.status, 401);
+}
+
+#[tokio::test]
 async fn what_a_body_says_and_its_door_does_not_know_is_refused() {
     let (_folder, client) = fresh().await;
     for (method, path, body) in [

@@ -9,7 +9,10 @@ async fn version_1() {
     let client = Server::start(folder.path(), &World::new()).await.client();
     let get = async |path: &str| client.get(path, &[ALICE]).await.json();
     assert_json_snapshot!("v1_jobs", get("/api/v1/jobs").await);
-    assert_json_snapshot!("v1_job", get("/api/v1/jobs/sweep").await);
+    let mut job = get("/api/v1/jobs/sweep").await;
+    let log = job["taskRoles"]["worker"]["taskStatuses"][0]["containerLog"].take();
+    assert_eq!(log, format!("{}/api/v1/user/bob/jobs/sweep/logs/worker/0/", client.base));
+    assert_json_snapshot!("v1_job", job);
     assert_json_snapshot!("v1_virtual_clusters", get("/api/v1/virtual-clusters").await);
     assert_eq!(get("/api/v1/jobs/train").await, get("/api/v1/user/alice/jobs/train").await);
     let mut ssh = get("/api/v1/jobs/train/ssh").await;
