@@ -39,7 +39,7 @@ pub(super) const QUEUE: Queue = Queue {
     percent: |percent| format!("{percent}\u{202f}%"),
     owner_use: |percent, mean| {
         let gpus = if mean.milli() == 1000 { "GPU" } else { "GPUs" };
-        format!("{percent}\u{202f}% of late ({} {gpus} on average)", amount(mean))
+        format!("{percent}\u{202f}% lately ({} {gpus} on average)", amount(mean))
     },
     ahead: "Ahead of it",
     more: |n| format!("and {n} more"),
@@ -66,6 +66,7 @@ pub(super) const QUEUE: Queue = Queue {
     about: |at| format!("in about {}", rough(at)),
     not_before: |from| format!("in {} or later", rough(from)),
     soon: "at any moment",
+    starts_then: |when| format!("starts {when}"),
     ground: |ground, cluster| match ground {
         Ground::Limits => ", from time limits".to_owned(),
         Ground::PastRuns => ", from how long like jobs have run".to_owned(),

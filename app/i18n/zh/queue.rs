@@ -3,7 +3,7 @@ use api::queue::{Alternative, Instead};
 use protocol::wait::{Ground, Likeness, ResourceKind};
 
 use crate::i18n::words_queue::{Effects, Queue};
-use crate::i18n::zh::spans::rough;
+use crate::i18n::zh::spans::{about, between, not_before, rough, starts_then};
 use crate::number::{amount, count};
 use crate::time::Span;
 
@@ -53,10 +53,11 @@ pub(super) const QUEUE: Queue = Queue {
         };
         if *borrowed { format!("{change}（借用）") } else { change }
     },
-    between: |from, to| format!("{} 至 {} 后", rough(from), rough(to)),
-    about: |at| format!("约 {} 后", rough(at)),
-    not_before: |from| format!("最早 {} 后", rough(from)),
+    between,
+    about,
+    not_before,
     soon: "随时",
+    starts_then,
     ground: |ground, cluster| match ground {
         Ground::Limits => "，依据运行时长上限".to_owned(),
         Ground::PastRuns => "，依据同类作业的历史运行时间".to_owned(),
