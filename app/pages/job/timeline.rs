@@ -123,7 +123,6 @@ fn Part(part: Stretch) -> impl IntoView {
 mod tests {
     use api::jobs::{AttemptView, JobDetail, JobSummary, Retries};
     use protocol::spec::{Dialect, NodeWish, Priority, RetryLimit};
-    use protocol::state::State;
 
     use super::*;
 
