@@ -175,8 +175,8 @@ fn Users(cluster: String, users: Vec<UserUse>) -> impl IntoView {
         let UserUse { user, mean, percent } = of;
         view! {
             <tr>
-                <th scope="row">{user.to_string()}</th>
-                <td class="num">{number::amount(mean)}</td>
+                <th scope="row"><span class="table__name">{user.to_string()}</span></th>
+                <td class="num">{number::hundredths(mean)}</td>
                 <td class="num">{told(move |t| (t.queue.percent)(percent))}</td>
             </tr>
         }
@@ -186,7 +186,7 @@ fn Users(cluster: String, users: Vec<UserUse>) -> impl IntoView {
         <DataTable
             label=|t| t.queue.uses
             of=cluster
-            kind="table--plain"
+            kind="table--plain table--narrow"
             heads=&[
                 (|t| t.queue.user, None),
                 (|t| t.queue.mean_gpus, Some("num")),
@@ -263,7 +263,7 @@ fn Amounts(cluster: VirtualClusterView) -> impl IntoView {
         <DataTable
             label=|t| t.cluster.resource
             of=settings.name.to_string()
-            kind="table--plain"
+            kind="table--plain table--amounts"
             heads=&[
                 (|t| t.cluster.resource, None),
                 (|t| t.cluster.used, None),
