@@ -74,6 +74,8 @@ pub(crate) struct Queue {
     pub(crate) thinking: Word,
     pub(crate) effect: Effects,
     pub(crate) save_named: fn(&str) -> String,
+    /// When what is saved holds.
+    pub(crate) save_text: Word,
     pub(crate) drain_title: fn(&str) -> String,
     pub(crate) empty_title: fn(&str) -> String,
     pub(crate) undrain_title: fn(&str) -> String,

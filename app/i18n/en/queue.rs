@@ -126,6 +126,7 @@ pub(super) const QUEUE: Queue = Queue {
         },
     },
     save_named: |name| format!("Save {name}"),
+    save_text: "The new settings hold at once.",
     drain_title: |name| format!("Drain {name}"),
     empty_title: |name| format!("Empty {name} now"),
     undrain_title: |name| format!("Let {name} take tasks again"),
