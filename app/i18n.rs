@@ -6,7 +6,7 @@ pub(crate) mod en;
 pub(crate) mod language;
 pub(crate) mod mistakes;
 mod said;
-mod spacing;
+pub(crate) mod spacing;
 mod waits;
 pub(crate) mod words;
 pub(crate) mod words_accounts;

@@ -27,7 +27,13 @@ pub(crate) fn amount(value: Amount) -> String {
     format!("{}{decimals}", count(value.floor()))
 }
 
-/// The same, given in thousandths.
+/// An amount with two decimals, so that those of a column stand beneath each other.
+pub(crate) fn hundredths(value: Amount) -> String {
+    let hundredths = value.milli().saturating_add(5) / 10;
+    format!("{}.{:02}", count(hundredths / 100), hundredths % 100)
+}
+
+/// An amount with as many decimals as it needs, given in thousandths.
 pub(crate) fn thousandths(milli: u64) -> String {
     amount(Amount::from_milli(milli))
 }
@@ -38,9 +44,10 @@ pub(crate) fn held_gpus(indices: &[u32], part: Option<Amount>) -> String {
     part.map_or_else(|| indices.clone(), |part| format!("{indices} ({part})"))
 }
 
-/// Memory given in MiB, in GiB from one GiB on, with one decimal where it is not whole.
+/// Memory given in MiB, in GiB from one GiB on, with one decimal where it is not whole; none is none of
+/// what there is elsewhere, in GiB.
 pub(crate) fn memory(mebibytes: u64) -> String {
-    if mebibytes < 1024 {
+    if (1..1024).contains(&mebibytes) {
         return format!("{mebibytes}\u{202f}MiB");
     }
     let tenths = (mebibytes * 10 + 512) / 1024;
@@ -118,6 +125,9 @@ mod tests {
         assert_eq!(amount(Amount::whole(1234)), "1\u{202f}234");
         assert_eq!(thousandths(1_500), "1.5");
         assert_eq!(thousandths(250), "0.25");
+        let column =
+            [0, 2_200, 4_476, 1_234_995].map(|milli| hundredths(Amount::from_milli(milli)));
+        assert_eq!(column, ["0.00", "2.20", "4.48", "1\u{202f}235.00"]);
         assert_eq!(held_gpus(&[1, 3], None), "1, 3");
         let of = [("A100".parse().unwrap(), Amount::from_milli(2_500))];
         assert_eq!(weights(&of.into()), "A100 × 2.5");
@@ -126,6 +136,7 @@ mod tests {
 
     #[test]
     fn memory_takes_the_unit_that_reads_best() {
+        assert_eq!(memory(0), "0\u{202f}GiB");
         assert_eq!(memory(512), "512\u{202f}MiB");
         assert_eq!(memory(2048), "2\u{202f}GiB");
         assert_eq!(memory(2560), "2.5\u{202f}GiB");

@@ -25,7 +25,7 @@ pub(super) fn apart(text: &str) -> String {
 }
 
 /// Adds a piece of a sentence, with the space that belongs between it and what is there.
-pub(super) fn join(text: &mut String, piece: &str) {
+pub(crate) fn join(text: &mut String, piece: &str) {
     let (before, after) = (text.trim_end_matches(' '), piece.trim_start_matches(' '));
     let length = before.len();
     let touch = length == text.len() && after.len() == piece.len();

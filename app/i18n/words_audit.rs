@@ -28,6 +28,9 @@ pub(crate) struct AuditWords {
     pub(crate) template_saved: Word,
     pub(crate) template_removed: Word,
     pub(crate) refused: Word,
+    /// Who did it, and to what.
+    pub(crate) who: Word,
+    pub(crate) subject: Word,
     /// The field that searches it.
     pub(crate) find: Word,
     /// What can be written there.

@@ -19,7 +19,6 @@ pub(crate) struct Files {
     pub(crate) everybody: Word,
     pub(crate) link: Word,
     pub(crate) empty: Word,
-    pub(crate) empty_hint: Word,
     pub(crate) read_only: Word,
     pub(crate) new_folder: Word,
     pub(crate) folder_name: Word,

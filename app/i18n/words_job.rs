@@ -79,7 +79,7 @@ pub(crate) struct Job {
     pub(crate) ports: Word,
     pub(crate) exit: Word,
     pub(crate) duration: Word,
-    pub(crate) log: Word,
+    pub(crate) gpu_numbers: Word,
     pub(crate) no_attempt: Word,
     pub(crate) missing: fn(&str, &str) -> String,
     pub(crate) missing_hint: Word,

@@ -20,6 +20,8 @@ pub(crate) struct Metrics {
     pub(crate) now: Word,
     /// Followed by how long ago a GPU did something.
     pub(crate) last_busy: Word,
+    /// The same as the name of a column.
+    pub(crate) last_busy_head: Word,
     /// Heads the GPUs that a job holds and does not use, and what to do.
     pub(crate) idle_title: Word,
     pub(crate) idle_advice: Word,
@@ -73,6 +75,8 @@ pub(crate) struct Metrics {
     pub(crate) gpu_load: Word,
     pub(crate) gpu_memory: Word,
     pub(crate) gpu_power: Word,
+    /// The same beside a GPU's name.
+    pub(crate) power: Word,
     pub(crate) gpu_temperature: Word,
     pub(crate) gpu_clock: Word,
     pub(crate) gpu_ecc: Word,
@@ -95,6 +99,8 @@ pub(crate) struct Usage {
     pub(crate) month: Word,
     pub(crate) nothing: Word,
     pub(crate) counted: Word,
+    /// So many GPU hours.
+    pub(crate) hours: fn(&str) -> String,
     /// GPU hours, and jobs that ended.
     pub(crate) whole: fn(&str, u64) -> String,
     /// Hours for which GPUs were asked for, and for which they were held.

@@ -54,6 +54,8 @@ pub(crate) struct Queue {
     pub(crate) about: fn(Span) -> String,
     pub(crate) not_before: fn(Span) -> String,
     pub(crate) soon: Word,
+    /// That a job may start then.
+    pub(crate) starts_then: fn(&str) -> String,
     /// What an expected start rests on, in whose queue.
     pub(crate) ground: fn(Ground, &str) -> String,
     pub(crate) turn: Word,
@@ -74,6 +76,8 @@ pub(crate) struct Queue {
     pub(crate) thinking: Word,
     pub(crate) effect: Effects,
     pub(crate) save_named: fn(&str) -> String,
+    /// When what is saved holds.
+    pub(crate) save_text: Word,
     pub(crate) drain_title: fn(&str) -> String,
     pub(crate) empty_title: fn(&str) -> String,
     pub(crate) undrain_title: fn(&str) -> String,
@@ -125,6 +129,11 @@ impl Queue {
             Some(latest) => (self.between)(span(earliest), span(latest)),
             None => (self.not_before)(span(earliest)),
         }
+    }
+
+    /// The same as a sentence, for where no label says of what.
+    pub(crate) fn starts_when(&self, expected: &Expected, now: Timestamp) -> String {
+        (self.starts_then)(&self.start(expected, now))
     }
 
     /// When a job of a virtual cluster may start, and from what that is known.
@@ -235,6 +244,14 @@ mod tests {
             "in about 1m, from time limits"
         );
         let chinese = say(Language::Chinese, waits);
-        assert!(chinese.contains("nlp") && chinese.contains("25"), "{chinese}");
+        let range = "1\u{202f}分钟至 25\u{202f}分钟后";
+        assert_eq!(chinese, format!("{range}，依据 nlp 中 1\u{202f}214 次历史记录"));
+        let starts = |language: Language, expected: Expected| {
+            language.texts().queue.starts_when(&expected, Timestamp(0))
+        };
+        assert_eq!(starts(Language::English, waits), "starts in 1m to 25m");
+        assert_eq!(starts(Language::Chinese, waits), format!("预计 {range}启动"));
+        let open = expected(None, Ground::PastRuns);
+        assert_eq!(starts(Language::Chinese, open), "预计最早 1\u{202f}分钟后启动");
     }
 }

@@ -179,8 +179,8 @@ fn Users(
         let UserUse { user, mean, percent } = of;
         view! {
             <tr>
-                <th scope="row">{user.to_string()}</th>
-                <td class="num">{number::amount(mean)}</td>
+                <th scope="row"><span class="table__name">{user.to_string()}</span></th>
+                <td class="num">{number::hundredths(mean)}</td>
                 <td class="num">{told(move |t| (t.queue.percent)(percent))}</td>
             </tr>
         }
@@ -196,7 +196,7 @@ fn Users(
         <DataTable
             label=|t| t.queue.uses
             of=cluster
-            kind="table--plain"
+            kind="table--plain table--narrow"
             heads=&[
                 (|t| t.queue.user, None),
                 (|t| t.queue.mean_gpus, Some("num")),
@@ -274,7 +274,7 @@ fn Amounts(cluster: VirtualClusterView) -> impl IntoView {
         <DataTable
             label=|t| t.cluster.resource
             of=settings.name.to_string()
-            kind="table--plain"
+            kind="table--plain table--amounts"
             heads=&[
                 (|t| t.cluster.resource, None),
                 (|t| t.cluster.used, None),

@@ -80,9 +80,11 @@ fn Node(name: NodeName) -> impl IntoView {
         <Existing found=node nothing=nothing>
             <p class="hint"><a href="/nodes">{tr(|t| t.cluster.all_nodes)}</a></p>
             <PageHeader title=title/>
-            <Loaded resource=node content=|node| view! { <Detail node=node/> }/>
-            <OverTime node=measured/>
-            {quarantine}
+            <div class="stack">
+                <Loaded resource=node content=|node| view! { <Detail node=node/> }/>
+                <OverTime node=measured/>
+                {quarantine}
+            </div>
         </Existing>
     }
     .into_any()
@@ -184,8 +186,7 @@ fn Facts(node: NodeView) -> impl IntoView {
                 {endpoint}
                 {of_tasks}
                 {architecture}
-                <dt>{tr(|t| t.cluster.engine)}</dt>
-                <dd>{node.engine.map(said)}</dd>
+                <Engine words=node.engine/>
                 <dt>{tr(|t| t.cluster.ports)}</dt>
                 <dd>{format!("{}–{}", node.ports.first, node.ports.last)}</dd>
                 <dt>{tr(|t| t.cluster.last_seen)}</dt>
@@ -196,6 +197,17 @@ fn Facts(node: NodeView) -> impl IntoView {
         </section>
     }
     .into_any()
+}
+
+/// What runs its containers; one that has never answered has not said what it is.
+#[component]
+fn Engine(words: Option<String>) -> impl IntoView {
+    words.map(|words| {
+        view! {
+            <dt>{tr(|t| t.cluster.engine)}</dt>
+            <dd>{said(words)}</dd>
+        }
+    })
 }
 
 #[component]

@@ -157,7 +157,10 @@ fn Report(report: UsageReport, by: UsageBy) -> impl IntoView {
             <Bars from=from days=days/>
             <Sums by=by priced=priced>{rows}</Sums>
             {further}
-            <p class="hint">{tr(|t| t.usage.counted)} " " {tr(|t| t.usage.meant)}</p>
+            <div class="hint">
+                <p>{tr(|t| t.usage.counted)}</p>
+                <p>{tr(|t| t.usage.meant)}</p>
+            </div>
         </div>
     }
     .into_any()
@@ -184,7 +187,7 @@ fn Sums(by: UsageBy, priced: bool, children: Children) -> impl IntoView {
 #[component]
 fn Row(sum: UsageSum, nameless: Words, whole: u64, priced: bool) -> impl IntoView {
     let (lost, wait) = (sum.lost_gpu_seconds(), millis(sum.mean_wait()));
-    let busy = busy(&sum);
+    let busy = busy(&sum).map(|percent| told(move |t| (t.queue.percent)(percent)));
     let cost = priced.then(|| {
         let cost = sum.cost.map(number::amount);
         view! { <td class="num">{cost}</td> }
@@ -208,10 +211,10 @@ fn Row(sum: UsageSum, nameless: Words, whole: u64, priced: bool) -> impl IntoVie
 }
 
 /// How busy the GPUs were, where that was measured.
-fn busy(sum: &UsageSum) -> Option<String> {
+fn busy(sum: &UsageSum) -> Option<u32> {
     let measured = sum.measured_gpu_seconds;
-    let percent = || number::percent(sum.used_gpu_seconds, measured);
-    (measured > 0).then(|| format!("{} %", percent()))
+    let percent = || u32::try_from(number::percent(sum.used_gpu_seconds, measured)).unwrap_or(100);
+    (measured > 0).then(percent)
 }
 
 fn millis(seconds: u64) -> i64 {
@@ -243,7 +246,7 @@ mod tests {
         let sum = UsageSum { gpu_seconds: 100, used_gpu_seconds: 30, ..UsageSum::default() };
         assert_eq!(busy(&sum), None);
         let measured = UsageSum { measured_gpu_seconds: 40, ..sum };
-        assert_eq!(busy(&measured).as_deref(), Some("75 %"));
+        assert_eq!(busy(&measured), Some(75));
     }
 
     #[test]

@@ -24,6 +24,9 @@ pub(crate) struct Asker {
     reader: Reader,
     again: SignInAgain,
     opener: Opener,
+    /// Whether what is asked about loses something, and whether that is so of the question on the page.
+    is_loss: bool,
+    loss: RwSignal<bool>,
     title: RwSignal<String>,
     lead: RwSignal<&'static str>,
     effect: RwSignal<Option<Result<Effect, Failed>>>,
@@ -41,6 +44,8 @@ impl Asker {
             reader: Reader::get(),
             again: SignInAgain::get(),
             opener: Opener::new(),
+            is_loss: false,
+            loss: RwSignal::new(false),
             title: RwSignal::default(),
             lead: RwSignal::new(""),
             effect: RwSignal::new(None),
@@ -58,6 +63,11 @@ impl Asker {
         expect_context()
     }
 
+    /// The same about a loss, which the button that does it looks like.
+    pub(crate) fn of_loss(self, is_loss: bool) -> Self {
+        Self { is_loss, ..self }
+    }
+
     /// Asks: `effect` finds out what it would do, `act` does it.
     pub(crate) fn ask<E, A>(
         self,
@@ -70,6 +80,7 @@ impl Asker {
         A: Future<Output = Result<(), Failed>> + Send + 'static,
     {
         let texts = self.reader.texts_untracked();
+        self.loss.set(self.is_loss);
         self.title.set(title(texts));
         self.lead.set(lead(texts));
         self.find.set_value(Some(Arc::new(move || Box::pin(effect()))));
@@ -148,7 +159,9 @@ pub(crate) fn AskDialog(asker: Asker) -> impl IntoView {
         <Confirm opener=asker.opener title=asker.title text=words>
             <button
                 type="button"
-                class="button button--primary"
+                class="button"
+                class:button--primary=move || !asker.loss.get()
+                class:button--danger=move || asker.loss.get()
                 on:click=move |_| asker.answer()
             >
                 {move || asker.title.get()}

@@ -47,7 +47,7 @@ fn Button(name: NodeName, what: What, silent: bool, drain: Sending) -> impl Into
     let ask = move |event: leptos::ev::MouseEvent| {
         event.prevent_default();
         let (of_title, of_effect, of_act) = (asked.to_string(), asked.clone(), asked.clone());
-        asker.ask(
+        asker.of_loss(what == What::Now).ask(
             move |t| {
                 let title = match what {
                     What::Off => t.queue.undrain_title,

@@ -44,6 +44,7 @@ fn Row(image: SavedImageView, remove: Sending) -> impl IntoView {
     let size = image.bytes.map(number::bytes);
     let name = image.registry.clone().filter(|_| image.state == ImageState::Pushed);
     let name = name.unwrap_or_else(|| image.image.clone());
+    let place = place(image.state, image.registry, image.node.as_str());
     let removable = image.state != ImageState::Removing;
     view! {
         <tr>
@@ -53,7 +54,7 @@ fn Row(image: SavedImageView, remove: Sending) -> impl IntoView {
                 {note.map(|note| view! { <span class="table__sub">{said(note)}</span> })}
             </td>
             <td class="num">{size}</td>
-            <td>{image.registry.unwrap_or_else(|| image.node.to_string())}</td>
+            <td>{place}</td>
             <td>
                 <a class="table__name" href=address::job(&image.job)>{image.job.to_string()}</a>
                 <span class="table__sub">{image.task}</span>
@@ -63,6 +64,17 @@ fn Row(image: SavedImageView, remove: Sending) -> impl IntoView {
         </tr>
     }
     .into_any()
+}
+
+/// Where an image is or is to be: what was pushed is called by its whole name already.
+fn place(state: ImageState, registry: Option<String>, node: &str) -> String {
+    match registry {
+        Some(name) if state == ImageState::Pushed => {
+            name.split('/').next().unwrap_or_default().to_owned()
+        }
+        Some(name) => name,
+        None => node.to_owned(),
+    }
 }
 
 /// How far an image is, in the colours of jobs.

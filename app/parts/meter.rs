@@ -26,7 +26,8 @@ pub(crate) fn Meter(
         }
     };
     let part = format!("--part:{}%", number::percent(used, total));
-    let total_text = format!("/{total_text}");
+    // What is used of nothing is all of it borrowed.
+    let total_text = (total > 0).then(|| format!("/{total_text}"));
     view! {
         <span class="meter" role="img" aria-label=words>
             <span class="meter__bar" style=part></span>

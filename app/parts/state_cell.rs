@@ -10,7 +10,7 @@ use crate::parts::state_chip::{Place, StateChip};
 pub(crate) fn StateCell(job: JobSummary) -> impl IntoView {
     let (reader, clock) = (Reader::get(), Clock::get());
     let start = job.expected.map(|expected| {
-        let when = move || reader.texts().queue.start(&expected, clock.now());
+        let when = move || reader.texts().queue.starts_when(&expected, clock.now());
         view! { <span class="table__sub state-cell__start">{move || when()}</span> }
     });
     view! { <StateChip state=job.state place=Place::of(&job)/> {start} }.into_any()

@@ -1,6 +1,18 @@
 // What programs can ask for, read and tried by somebody.
 import { expect, test } from "@playwright/test";
 
+test("the reference is as dark as the page", async ({ page }) => {
+  await page.goto("/reference");
+  const tag = page.locator(".reference .opblock-tag").first();
+  await expect(tag).toBeVisible();
+  for (const colorScheme of ["dark", "light"] as const) {
+    await page.emulateMedia({ colorScheme });
+    const text = await page.evaluate(() => getComputedStyle(document.body).color);
+    await expect(tag).toHaveCSS("color", text);
+    await expect(page.locator(".reference .swagger-ui")).toHaveCSS("color", text);
+  }
+});
+
 test("an operation is found on the profile's way, and tried as oneself", async ({ page }) => {
   await page.goto("/profile");
   await page.getByRole("link", { name: "API reference" }).click();

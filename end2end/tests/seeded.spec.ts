@@ -202,6 +202,28 @@ test("on a phone the amounts of a virtual cluster are cards, whose words have ro
   }
 });
 
+test("on a phone each word of a node stands beside the name of its column", async ({ page }) => {
+  await page.setViewportSize({ width: 360, height: 800 });
+  await berth.open(page, "/nodes?view=table");
+  const row = page.locator("tbody tr").first();
+  await expect(row).toBeVisible();
+  const left = await row.getByRole("cell").evaluateAll((cells) => {
+    const words = cells.flatMap((cell) => {
+      const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+      const found: { text: string; left: number }[] = [];
+      while (walker.nextNode()) {
+        const range = document.createRange();
+        range.selectNodeContents(walker.currentNode);
+        const text = walker.currentNode.textContent!.trim();
+        if (text !== "") found.push({ text, left: range.getBoundingClientRect().left - cell.getBoundingClientRect().left });
+      }
+      return found;
+    });
+    return words.filter(({ left }) => left < 88);
+  });
+  expect(left).toEqual([]);
+});
+
 test("what each card says is free is what a dry run finds", async ({ page, cluster }) => {
   /** How a job would start; `null`: it would wait, or never could. */
   const start = async (within: string, type: string, tasks: number, gpus: number) => {

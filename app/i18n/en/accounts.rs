@@ -38,15 +38,15 @@ pub(crate) const ACCOUNTS: Accounts = Accounts {
     remove_group: |group| format!("Remove group {group}"),
     remove_group_text: "Nobody is in it any more, and no virtual cluster names it. Members by a provider \
                         lose what it gave them.",
-    clusters_hint: "Virtual clusters that its members may use, separated by blanks. Those that name nobody \
+    clusters_hint: "Virtual clusters that its members may use, separated by spaces. Those that name nobody \
                     are everybody's.",
     cluster_stopped: "Stopped: it takes no new jobs",
     stop_cluster: "Take no new jobs",
     resume_cluster: "Take new jobs again",
     of_administrators: "Its members are administrators, whoever says that they are members",
-    put_into_groups: "Put into groups",
-    provided: "Account made at sign-in",
-    group_was_saved: "Group saved",
-    group_was_removed: "Group removed",
-    was_given_clusters: "Virtual clusters given",
+    put_into_groups: "set a user's groups",
+    provided: "got an account by signing in",
+    group_was_saved: "saved a group",
+    group_was_removed: "removed a group",
+    was_given_clusters: "gave virtual clusters",
 };

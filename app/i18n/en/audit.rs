@@ -24,6 +24,8 @@ pub(super) const AUDIT: AuditWords = AuditWords {
     template_saved: "shared a template",
     template_removed: "took a template back",
     refused: "was refused",
+    who: "Who",
+    subject: "To what",
     find: "Search the audit log",
     find_hint: "User, job, node, address…",
     find_nothing: "No entry says that.",

@@ -14,7 +14,6 @@ pub(super) const FILES: Files = Files {
     everybody: "everybody",
     link: "link",
     empty: "This folder is empty",
-    empty_hint: "Drop files or folders here, or make a folder.",
     read_only: "You can read what is here. Only its owner and administrators change it.",
     new_folder: "New folder",
     folder_name: "Name of the folder",

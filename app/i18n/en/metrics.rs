@@ -1,5 +1,5 @@
+use crate::i18n::en::pages::plural;
 use crate::i18n::words_metrics::{Metrics, Usage};
-use crate::number::count;
 
 pub(super) const METRICS: Metrics = Metrics {
     tab: "Metrics",
@@ -14,6 +14,7 @@ pub(super) const METRICS: Metrics = Metrics {
     table: "As a table",
     now: "What the GPUs do now",
     last_busy: "last busy",
+    last_busy_head: "Last busy",
     idle_title: "The job holds GPUs that do nothing",
     idle_advice: "Others may be waiting for them: ask for fewer, or stop the job when it has done its work.",
     all_idle: "None of the job's GPUs does anything",
@@ -59,6 +60,7 @@ pub(super) const METRICS: Metrics = Metrics {
     gpu_load: "GPU load",
     gpu_memory: "GPU memory",
     gpu_power: "GPU power",
+    power: "Power",
     gpu_temperature: "GPU temperature",
     gpu_clock: "GPU clock",
     gpu_ecc: "GPU memory errors that could not be corrected",
@@ -77,7 +79,10 @@ pub(super) const USAGE: Usage = Usage {
     month: "Month",
     nothing: "Nothing was used on these days",
     counted: "GPUs count on the days on which they were held, until now; jobs, and how busy their GPUs were, once they have ended. Days are UTC.",
-    whole: |hours, jobs| format!("{hours} GPU hours held; jobs that ended: {}", count(jobs)),
+    hours: |hours| format!("{hours} GPU hours"),
+    whole: |hours, jobs| {
+        format!("{hours} GPU hours held; {}", plural(jobs, "job ended", "jobs ended"))
+    },
     asked: "Hours asked for",
     gpu_hours: "GPU hours",
     part: "Share",

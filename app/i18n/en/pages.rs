@@ -220,7 +220,7 @@ pub(super) const JOB: Job = Job {
     ports: "Ports",
     exit: "Exit",
     duration: "Duration",
-    log: "Log",
+    gpu_numbers: "GPU numbers",
     no_attempt: "Nothing was started yet.",
     missing: |user, job| format!("{user} has no job named {job}"),
     missing_hint: "It may have been removed, or the address has a mistake.",

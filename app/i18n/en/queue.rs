@@ -39,7 +39,7 @@ pub(super) const QUEUE: Queue = Queue {
     percent: |percent| format!("{percent}\u{202f}%"),
     owner_use: |percent, mean| {
         let gpus = if mean.milli() == 1000 { "GPU" } else { "GPUs" };
-        format!("{percent}\u{202f}% of late ({} {gpus} on average)", amount(mean))
+        format!("{percent}\u{202f}% lately ({} {gpus} on average)", amount(mean))
     },
     weights: "One GPU counts as",
     ahead: "Ahead of it",
@@ -67,6 +67,7 @@ pub(super) const QUEUE: Queue = Queue {
     about: |at| format!("in about {}", rough(at)),
     not_before: |from| format!("in {} or later", rough(from)),
     soon: "at any moment",
+    starts_then: |when| format!("starts {when}"),
     ground: |ground, cluster| match ground {
         Ground::Limits => ", from time limits".to_owned(),
         Ground::PastRuns => ", from how long like jobs have run".to_owned(),
@@ -126,6 +127,7 @@ pub(super) const QUEUE: Queue = Queue {
         },
     },
     save_named: |name| format!("Save {name}"),
+    save_text: "The new settings hold at once.",
     drain_title: |name| format!("Drain {name}"),
     empty_title: |name| format!("Empty {name} now"),
     undrain_title: |name| format!("Let {name} take tasks again"),

@@ -5,7 +5,7 @@ pub(crate) const STORAGES: Storages = Storages {
     none: "There are no storages yet",
     none_hint: "Add folders that tasks may have beside the users' own files: of the nodes, or of a file \
                 server.",
-    add: "Add a storage",
+    add: "Add storage",
     edit: |name| format!("Change storage {name}"),
     saved: "Storage saved. Tasks that begin from now on have it so.",
     remove: |name| format!("Remove storage {name}"),
@@ -31,8 +31,8 @@ pub(crate) const STORAGES: Storages = Storages {
     make_default: "Jobs that ask for storages without naming any have it",
     make_own_folders: "Each user has only the folder in it that is called like the user; you make these \
                        folders",
-    was_saved: "Storage saved",
-    was_removed: "Storage removed",
+    was_saved: "saved a storage",
+    was_removed: "removed a storage",
     asked_hint: "Folders that administrators have set up; tasks have them at the path shown.",
     defaults: |names| format!("Those by default: {names}"),
     of_job_hint: "Folders beside your own files, in every task of this job",

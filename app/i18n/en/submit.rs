@@ -89,7 +89,7 @@ const FIELDS: Fields = Fields {
     level_any: "Any places",
     level_preferred: "All tasks should be in",
     level_narrowest: "The narrowest that has room",
-    kill_all: "End the job when so many tasks have completed",
+    kill_all: "Completed tasks that end the job",
     kill_all_hint: "0 or empty: the task roles decide",
     roles: "Task roles",
     role_summary: |role| {

@@ -24,6 +24,8 @@ pub(super) const AUDIT: AuditWords = AuditWords {
     template_saved: "共享模板",
     template_removed: "撤回模板",
     refused: "被拒绝",
+    who: "操作者",
+    subject: "对象",
     find: "搜索审计日志",
     find_hint: "用户、作业、节点、地址…",
     find_nothing: "没有匹配的记录",

@@ -14,7 +14,6 @@ pub(super) const FILES: Files = Files {
     everybody: "所有人",
     link: "链接",
     empty: "此文件夹为空",
-    empty_hint: "把文件或文件夹拖到这里，或新建一个文件夹。",
     read_only: "您可以读取这里的内容；只有所有者和管理员可以修改。",
     new_folder: "新建文件夹",
     folder_name: "文件夹名称",

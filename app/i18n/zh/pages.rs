@@ -210,7 +210,7 @@ pub(super) const JOB: Job = Job {
     ports: "端口",
     exit: "退出",
     duration: "时长",
-    log: "日志",
+    gpu_numbers: "GPU 编号",
     no_attempt: "尚未启动任何任务。",
     missing: |user, job| format!("{user} 没有名为 {job} 的作业"),
     missing_hint: "它可能已被删除，或地址有误。",

@@ -21,6 +21,6 @@ pub(super) const QUARANTINE: Quarantine = Quarantine {
     remove_title: |container| format!("删除 {container}"),
     remove_text: "其日志和其中的文件会丢失。",
     done: "已完成",
-    was_stopped: "停止了被隔离的容器",
-    was_removed: "删除了被隔离的容器",
+    was_stopped: "停止被隔离的容器",
+    was_removed: "删除被隔离的容器",
 };

@@ -3,7 +3,7 @@ use api::queue::{Alternative, Instead};
 use protocol::wait::{Ground, Likeness, ResourceKind};
 
 use crate::i18n::words_queue::{Effects, Queue};
-use crate::i18n::zh::spans::rough;
+use crate::i18n::zh::spans::{about, between, not_before, rough, starts_then};
 use crate::number::{amount, count};
 use crate::time::Span;
 
@@ -54,10 +54,11 @@ pub(super) const QUEUE: Queue = Queue {
         };
         if *borrowed { format!("{change}（借用）") } else { change }
     },
-    between: |from, to| format!("{} 至 {} 后", rough(from), rough(to)),
-    about: |at| format!("约 {} 后", rough(at)),
-    not_before: |from| format!("最早 {} 后", rough(from)),
+    between,
+    about,
+    not_before,
     soon: "随时",
+    starts_then,
     ground: |ground, cluster| match ground {
         Ground::Limits => "，依据运行时长上限".to_owned(),
         Ground::PastRuns => "，依据同类作业的历史运行时间".to_owned(),
@@ -120,20 +121,21 @@ pub(super) const QUEUE: Queue = Queue {
         },
     },
     save_named: |name| format!("保存 {name}"),
+    save_text: "新的设置立即生效。",
     drain_title: |name| format!("排空 {name}"),
     empty_title: |name| format!("立即清空 {name}"),
     undrain_title: |name| format!("让 {name} 恢复接收任务"),
     undrain_text: "确认后立即接收任务。",
-    was_held: "暂停了作业",
-    was_released: "恢复了作业",
-    was_prioritised: "更改了优先级",
-    was_moved: "移动了排队次序",
+    was_held: "暂停作业",
+    was_released: "恢复作业",
+    was_prioritised: "更改优先级",
+    was_moved: "移动排队次序",
     was_drained: "排空节点",
-    node_was_saved: "保存了节点",
-    node_was_removed: "删除了节点",
-    node_was_tried: "检验了节点",
-    cluster_was_saved: "保存了虚拟集群",
-    cluster_was_removed: "删除了虚拟集群",
+    node_was_saved: "保存节点",
+    node_was_removed: "删除节点",
+    node_was_tried: "检验节点",
+    cluster_was_saved: "保存虚拟集群",
+    cluster_was_removed: "删除虚拟集群",
 };
 
 fn word(resource: ResourceKind) -> &'static str {

@@ -1,5 +1,6 @@
 use protocol::spec::TimeLimit;
 
+use crate::i18n::spacing;
 use crate::time::Span;
 
 /// How long an attempt may run, to the second.
@@ -35,6 +36,24 @@ pub(super) fn rough(span: Span) -> String {
         Span::Days(days, 0) => format!("{days}\u{202f}天"),
         Span::Days(days, hours) => format!("{days}\u{202f}天\u{202f}{hours}\u{202f}小时"),
     }
+}
+
+/// When a job may start: a stretch ends in Chinese, nothing stands between it and what follows.
+pub(super) fn between(from: Span, to: Span) -> String {
+    format!("{}至 {}后", rough(from), rough(to))
+}
+
+pub(super) fn about(at: Span) -> String {
+    format!("约 {}后", rough(at))
+}
+
+pub(super) fn not_before(from: Span) -> String {
+    format!("最早 {}后", rough(from))
+}
+
+/// That a job may start then.
+pub(super) fn starts_then(when: &str) -> String {
+    spacing::apart(&format!("预计{when}启动"))
 }
 
 pub(super) fn ago(span: Span) -> String {

@@ -1,5 +1,8 @@
 import SwaggerUI from "swagger-ui-dist/swagger-ui-es-bundle.js";
 import "swagger-ui-dist/swagger-ui.css";
+import { followTheme } from "./dark";
+
+followTheme();
 
 /** Shows a document; what is tried is asked with the session of who looks at it. */
 export function open(element: HTMLElement, address: string): void {

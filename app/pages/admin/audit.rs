@@ -28,18 +28,22 @@ pub(crate) fn AuditLog() -> impl IntoView {
         })
     };
     view! {
-        <div class="table-bar">
-            <SearchForm action="/admin/audit">
-                <SearchField words=words label=|t| t.audit.find hint=|t| t.audit.find_hint/>
-                <button class="button" type="submit">{tr(|t| t.jobs.apply)}</button>
-                {move || clear()}
-            </SearchForm>
+        <div class="stack">
+            <div class="table-bar">
+                <SearchForm action="/admin/audit">
+                    <SearchField words=words label=|t| t.audit.find hint=|t| t.audit.find_hint/>
+                    <button class="button" type="submit">{tr(|t| t.jobs.apply)}</button>
+                    {move || clear()}
+                </SearchForm>
+            </div>
+            <Loaded
+                resource=entries
+                lines=8
+                content=move |entries| {
+                    view! { <Table entries=entries words=words.get_untracked()/> }
+                }
+            />
         </div>
-        <Loaded
-            resource=entries
-            lines=8
-            content=move |entries| view! { <Table entries=entries words=words.get_untracked()/> }
-        />
     }
     .into_any()
 }
@@ -113,9 +117,9 @@ fn Table(entries: Vec<AuditEntry>, words: String) -> impl IntoView {
             label=|t| t.admin.audit
             heads=&[
                 (|t| t.job.when, None),
-                (|t| t.job.owner, None),
+                (|t| t.audit.who, None),
                 (|t| t.job.what, None),
-                (|t| t.job.task, None),
+                (|t| t.audit.subject, None),
                 (|t| t.cluster.address, None),
             ]
         >

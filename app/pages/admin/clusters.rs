@@ -232,7 +232,7 @@ fn SaveForm(
         Some(name) => (t.admin.edit_cluster)(name),
         None => t.admin.add_cluster.to_owned(),
     });
-    let of_share = edited.clone();
+    let (of_share, of_rules) = (edited.clone(), edited.clone());
     let limits = edited.as_ref().map(|settings| settings.limits.clone()).unwrap_or_default();
     let (users, groups) = edited.map(|edited| (edited.users, edited.groups)).unwrap_or_default();
     let users = users.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
@@ -252,6 +252,7 @@ fn SaveForm(
                 />
                 <ShareFields edited=of_share parents=parents/>
                 <Promises promises=promises/>
+                <RuleFields edited=of_rules/>
                 <Field
                     name="cluster[users]"
                     label=text(|t| t.admin.users)
@@ -277,14 +278,9 @@ fn SaveForm(
     .into_any()
 }
 
-/// What it is guaranteed, of whose share that is a part, whether it borrows, and whether its classes
-/// preempt.
+/// What it is guaranteed, and of whose share that is a part.
 #[component]
 fn ShareFields(edited: Option<VirtualClusterSettings>, parents: Vec<String>) -> impl IntoView {
-    let borrows = edited.as_ref().is_none_or(|settings| settings.borrows);
-    let preempts = edited.as_ref().is_none_or(|settings| settings.preempts);
-    let lease = edited.as_ref().and_then(|settings| settings.lease).map(u64::from);
-    let idle = edited.as_ref().and_then(|settings| settings.idle);
     let shapes = edited.as_ref().map(|settings| shapes_text(&settings.shapes)).unwrap_or_default();
     let nodes = edited.iter().flat_map(|settings| &settings.nodes).map(ToString::to_string);
     let nodes = nodes.collect::<Vec<_>>().join(" ");
@@ -330,6 +326,20 @@ fn ShareFields(edited: Option<VirtualClusterSettings>, parents: Vec<String>) -> 
             hint=text(|t| t.admin.share_places_hint)
             value=within
         />
+    }
+    .into_any()
+}
+
+/// Whether it borrows, whether its classes preempt, and what becomes of tasks that hear nothing and of
+/// jobs that do nothing.
+#[component]
+fn RuleFields(edited: Option<VirtualClusterSettings>) -> impl IntoView {
+    let borrows = edited.as_ref().is_none_or(|settings| settings.borrows);
+    let preempts = edited.as_ref().is_none_or(|settings| settings.preempts);
+    let lease = edited.as_ref().and_then(|settings| settings.lease);
+    let lease = lease.map(|minutes| minutes.to_string()).unwrap_or_default();
+    let idle = edited.and_then(|settings| settings.idle);
+    view! {
         <label class="check">
             <input type="checkbox" name="cluster[borrows]" value="true" checked=borrows/>
             {tr(|t| t.admin.borrows)}
@@ -343,7 +353,7 @@ fn ShareFields(edited: Option<VirtualClusterSettings>, parents: Vec<String>) -> 
             kind="number"
             label=text(|t| t.admin.lease)
             hint=text(|t| t.admin.lease_hint)
-            value=number(lease)
+            value=lease
         />
         <IdleFields rule=idle/>
     }
@@ -436,7 +446,7 @@ fn ask_before_saving(asker: Asker, saved: RwSignal<u32>, event: &MouseEvent) {
     let (name, of_effect) = (cluster.name.clone(), cluster.clone());
     asker.ask(
         move |t| (t.queue.save_named)(&name),
-        |t| t.admin.share_hint,
+        |t| t.queue.save_text,
         move || effect_of_cluster(of_effect.clone()),
         move || {
             let cluster = cluster.clone();

@@ -92,7 +92,7 @@ fn Row(group: Group, save: Sending, remove: Sending, search: RowSearch) -> impl 
     view! {
         <tr hidden=hidden>
             <th scope="row"><span class="table__name">{name.clone()}</span></th>
-            <td class="wide">{description}</td>
+            <td class="wide">{(!description.is_empty()).then_some(description)}</td>
             <td>{told(move |t| if admin { t.common.yes } else { t.common.no })}</td>
             <td>{members}</td>
             <td class="wide">{told(move |t| clusters.join(t.common.comma))}</td>

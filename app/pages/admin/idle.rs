@@ -37,8 +37,8 @@ fn Table(jobs: Vec<IdleJob>) -> impl IntoView {
             label=|t| t.metrics.idle_jobs
             heads=&[
                 (|t| t.admin.name, None),
-                (|t| t.cluster.gpus, None),
-                (|t| t.metrics.last_busy, None),
+                (|t| t.cluster.gpus, Some("num")),
+                (|t| t.metrics.last_busy_head, None),
                 (|t| t.metrics.stops, None),
                 (|t| t.metrics.kept, None),
             ]
@@ -59,7 +59,7 @@ fn Row(job: IdleJob) -> impl IntoView {
     view! {
         <tr>
             <th scope="row"><a href=address>{name}</a> " · " {place}</th>
-            <td>{gpus}</td>
+            <td class="num">{gpus}</td>
             <td><RelativeTime at=since/></td>
             <td>{stops_at.map(moment)}</td>
             <td>{kept_until.map(moment)}</td>

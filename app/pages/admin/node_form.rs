@@ -74,7 +74,7 @@ fn Fields(save: Sending, known: Option<NodeForm>) -> impl IntoView {
         let (name, of_effect) = (node.name.clone(), node.clone());
         asker.ask(
             move |t| (t.queue.save_named)(&name),
-            |t| t.admin.asked_hint,
+            |t| t.queue.save_text,
             move || effect_of_node(of_effect.clone()),
             move || save_node(node.clone()),
         );

@@ -120,7 +120,7 @@ fn Remove(name: NodeName, remove: Sending) -> impl IntoView {
     let ask = move |event: MouseEvent| {
         event.prevent_default();
         let (of_title, of_effect, of_act) = (asked.to_string(), asked.clone(), asked.clone());
-        asker.ask(
+        asker.of_loss(true).ask(
             move |t| (t.admin.remove_node)(&of_title),
             |t| t.admin.remove_node_text,
             move || effect_of_removal(of_effect.clone()),

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use protocol::person::Source;
 
 use super::remove::Remove;
-use crate::i18n::{text, text_of, told, tr};
+use crate::i18n::{Told, text, text_of, told, tr};
 use crate::pages::profile::account::From;
 use crate::parts::confirm::{Confirm, Opener};
 use crate::parts::field::Field;
@@ -114,6 +114,11 @@ fn AddForm(add: Sending) -> impl IntoView {
     .into_any()
 }
 
+/// Names one after the other; nothing where there are none.
+fn listed(names: Vec<String>) -> Option<Told> {
+    (!names.is_empty()).then(|| told(move |t| names.join(t.common.comma)))
+}
+
 /// Whether a password is good for choosing another one alone.
 #[component]
 fn Temporary() -> impl IntoView {
@@ -136,10 +141,10 @@ fn Table(users: Vec<UserView>, actions: Actions, search: RowSearch) -> impl Into
             heads=&[
                 (|t| t.admin.name, None),
                 (|t| t.admin.administrator, None),
-                (|t| t.accounts.source, Some("wide")),
+                (|t| t.accounts.source, Some("wide rare")),
                 (|t| t.accounts.groups, Some("wide")),
                 (|t| t.admin.may_use, Some("wide")),
-                (|t| t.admin.since, Some("wide")),
+                (|t| t.admin.since, Some("wide rare")),
                 (|t| t.admin.actions, None),
             ]
         >
@@ -182,10 +187,10 @@ fn Row(user: UserView, actions: Actions, search: RowSearch) -> impl IntoView {
         <tr hidden=hidden>
             <th scope="row"><span class="table__name">{name.clone()}</span></th>
             <td>{told(move |t| if admin { t.common.yes } else { t.common.no })}</td>
-            <td class="wide phrase"><From source=source/></td>
-            <td class="wide">{told(move |t| groups.join(t.common.comma))}</td>
-            <td class="wide">{told(move |t| clusters.join(t.common.comma))}</td>
-            <td class="wide"><RelativeTime at=user.created_at/></td>
+            <td class="wide rare phrase"><From source=source/></td>
+            <td class="wide">{listed(groups)}</td>
+            <td class="wide">{listed(clusters)}</td>
+            <td class="wide rare"><RelativeTime at=user.created_at/></td>
             <td>
                 <div class="buttons buttons--row">
                     <Groups name=name groups=written actions=actions/>

@@ -20,8 +20,7 @@ pub(crate) fn Folder(path: FilePath, page: FolderPage, usage: Option<FileUsage>)
         view! { <a class="button" href=more>{tr(|t| t.files.more)}</a> }
     });
     let list = if entries.is_empty() && more.is_none() {
-        view! { <EmptyState title=text(|t| t.files.empty) hint=text(|t| t.files.empty_hint)/> }
-            .into_any()
+        view! { <EmptyState title=text(|t| t.files.empty) hint=text(|_| "")/> }.into_any()
     } else {
         view! { <Table folder=path.clone() entries=entries/> }.into_any()
     };

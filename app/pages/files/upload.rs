@@ -177,7 +177,7 @@ pub(crate) fn Upload(folder: FilePath) -> impl IntoView {
 fn Choose(folder: bool, begin: Callback<SendWrapper<Vec<Chosen>>>) -> impl IntoView {
     let label = told(move |t| if folder { t.files.choose_folder } else { t.files.choose_files });
     view! {
-        <label class="button files__choose">
+        <label class="button button--file">
             {label}
             <input
                 type="file"

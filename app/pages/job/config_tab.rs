@@ -25,12 +25,14 @@ pub(crate) fn ConfigTab(key: JobKey) -> impl IntoView {
     let config = reading(move || form.get(), move |form| get_config(asked.clone(), form));
     let name = key.name.clone();
     view! {
-        <Forms key=key form=form/>
-        <Loaded
-            resource=config
-            lines=12
-            content=move |config| view! { <File name=name.clone() config=config/> }
-        />
+        <div class="config-tab">
+            <Forms key=key form=form/>
+            <Loaded
+                resource=config
+                lines=12
+                content=move |config| view! { <File name=name.clone() config=config/> }
+            />
+        </div>
     }
 }
 

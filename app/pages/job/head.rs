@@ -49,12 +49,12 @@ pub(crate) fn JobHead(detail: JobSeen, stopping: Stopping) -> impl IntoView {
                 </span>
                 <Reason detail=detail.clone()/>
             </div>
+            <div class="job-head__id"><Copy text=job.key.to_string()/></div>
             <div class="page-header__actions">
                 <a class="button" href=address::clone_job(&job.key)>{tr(|t| t.job.clone)}</a>
                 {stop}
                 {move || delete.get().map(|delete: End| delete(key.clone(), stopping))}
             </div>
-            <div class="job-head__id"><Copy text=job.key.to_string()/></div>
         </header>
         <Timeline detail=detail/>
     }
@@ -78,7 +78,7 @@ fn Reason(detail: JobSeen) -> impl IntoView {
             view! { <span class="hint">{tr(|t| t.job.stop_requested)}</span> }.into_any()
         }
         (false, Some(expected), _) => {
-            let when = move || reader.texts().queue.start(&expected, clock.now());
+            let when = move || reader.texts().queue.starts_when(&expected, clock.now());
             view! { <span class="hint">{move || when()}</span> }.into_any()
         }
         (false, None, Some(exit)) => view! { <ExitLine exit=exit.clone()/> }.into_any(),

@@ -81,6 +81,9 @@ fn Facts(detail: JobDetail) -> impl IntoView {
             <dd>{told(move |t| (t.job.grace_of)(signal.name(), seconds))}</dd>
         }
     });
+    let types = job.gpu_types.into_iter();
+    let types = types.map(|kind| view! { " " <span class="badge">{kind.to_string()}</span> });
+    let types = types.collect_view();
     let description = detail.description.map(|words| {
         view! { <dt>{tr(|t| t.job.description)}</dt> <dd>{words}</dd> }
     });
@@ -96,7 +99,7 @@ fn Facts(detail: JobDetail) -> impl IntoView {
                 <dt>{tr(|t| t.job.priority)}</dt>
                 <dd>{told(move |t| (t.job.priority_of)(job.priority))}</dd>
                 <dt>{tr(|t| t.jobs.gpus)}</dt>
-                <dd>{number::amount(job.gpus)}</dd>
+                <dd>{number::amount(job.gpus)} {types}</dd>
                 <dt>{tr(|t| t.job.retries)}</dt>
                 <dd>
                     {told(move |t| (t.job.retries_of)(retries.user, retries.platform, &limit_word(t, limit)))}

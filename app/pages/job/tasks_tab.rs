@@ -92,11 +92,11 @@ fn TaskTable(key: JobKey, attempt: AttemptView, may_manage: bool) -> impl IntoVi
                 (|t| t.job.task, None),
                 (|t| t.jobs.state, None),
                 (|t| t.job.node, None),
-                (|t| t.jobs.gpus, None),
+                (|t| t.job.gpu_numbers, None),
                 (|t| t.job.ports, None),
                 (|t| t.job.duration, None),
                 (|t| t.job.exit, None),
-                (|t| t.job.log, None),
+                (|t| t.admin.actions, None),
             ]
         >
             {rows}

@@ -1,4 +1,5 @@
 use leptos::prelude::*;
+use protocol::state::State;
 use protocol::time::Timestamp;
 
 use crate::i18n::{Texts, tr};
@@ -37,6 +38,15 @@ impl Kind {
             Kind::Waited => |t| t.job.waited,
             Kind::Prepared => |t| t.job.prepared,
             Kind::Ran => |t| t.job.ran,
+        }
+    }
+
+    /// Of one that goes on.
+    fn word_now(self) -> fn(&'static Texts) -> &'static str {
+        match self {
+            Kind::Waited => |t| (t.state)(State::Waiting),
+            Kind::Prepared => |t| (t.state)(State::Preparing),
+            Kind::Ran => |t| (t.state)(State::Running),
         }
     }
 }
@@ -95,6 +105,7 @@ pub(crate) fn Timeline(detail: JobSeen) -> impl IntoView {
 fn Part(part: Stretch) -> impl IntoView {
     let clock = Clock::get();
     let Stretch { kind, from, to } = part;
+    let word = if to.is_some() { kind.word() } else { kind.word_now() };
     // The square root keeps a minute visible beside a day.
     let grow = move || {
         let end = to.unwrap_or_else(|| clock.now());
@@ -102,7 +113,7 @@ fn Part(part: Stretch) -> impl IntoView {
     };
     view! {
         <li class=format!("timeline__part timeline__part--{}", kind.modifier()) style=move || grow()>
-            <span class="timeline__word">{tr(kind.word())}</span>
+            <span class="timeline__word">{tr(word)}</span>
             <Duration from=from to=to/>
         </li>
     }
@@ -112,7 +123,6 @@ fn Part(part: Stretch) -> impl IntoView {
 mod tests {
     use api::jobs::{AttemptView, JobDetail, JobSummary, Retries};
     use protocol::spec::{Dialect, NodeWish, Priority, RetryLimit};
-    use protocol::state::State;
 
     use super::*;
 

@@ -52,10 +52,10 @@ pub(crate) fn WhyWaiting(detail: JobDetail, waiting: Waiting) -> impl IntoView {
         <section class="card why why--waiting" aria-labelledby="why-waiting">
             <h2 id="why-waiting">{tr(|t| t.job.why_waiting)}</h2>
             <p class="why__reason">{told(move |t| (t.wait)(&reason))}</p>
+            {move || remedy()}
             {place}
             <WaitFacts explanation=explanation/>
             <Alternatives alternatives=alternatives link=link/>
-            {move || remedy()}
             {turn}
         </section>
     }

@@ -20,12 +20,12 @@ pub(super) fn Now(gpus: Vec<GpuView>) -> impl IntoView {
             <DataTable
                 label=|t| t.metrics.now
                 heads=&[
-                    (|t| t.cluster.gpu_index, None),
+                    (|t| t.cluster.gpus, None),
                     (|t| t.map.held_by, None),
                     (|t| t.map.by_load, Some("num")),
                     (|t| t.map.by_memory, Some("num")),
                     (|t| t.map.by_temperature, Some("num")),
-                    (|t| t.metrics.gpu_power, Some("num")),
+                    (|t| t.metrics.power, Some("num")),
                 ]
             >
                 {rows}
@@ -55,7 +55,7 @@ fn Row(gpu: GpuView) -> impl IntoView {
     });
     view! {
         <tr>
-            <th scope="row">{gpu.gpu.index}</th>
+            <th scope="row" class="phrase">{format!("GPU {}", gpu.gpu.index)}</th>
             <td>{holders} {idle}</td>
             <td class="num">{does.load.map(|load| format!("{load}\u{202f}%"))}</td>
             <td class="num">{memory}</td>

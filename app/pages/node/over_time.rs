@@ -38,7 +38,7 @@ pub(super) fn OverTime(node: NodeName) -> impl IntoView {
     let of = node.to_string();
     view! {
         <section class="card stack" aria-labelledby="over-time">
-            <h2 id="over-time" class="card__head">{tr(|t| t.metrics.tab)}</h2>
+            <h2 id="over-time">{tr(|t| t.metrics.tab)}</h2>
             <Spans base=base among=SPANS.to_vec() span=span class="segments"/>
             <Loaded
                 resource=metrics

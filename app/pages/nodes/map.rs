@@ -60,6 +60,8 @@ pub(super) fn group_name(texts: &'static Texts, group: &GroupName) -> String {
 #[component]
 fn Tile(node: MapNode, palette: Palette) -> impl IntoView {
     let condition = node.condition;
+    let wide = condition != NodeCondition::Ready || node.gpus.len() > 4;
+    let class = if wide { "map__node map__node--wide" } else { "map__node" };
     let chip =
         (condition != NodeCondition::Ready).then(|| view! { <ConditionChip condition=condition/> });
     let gpus = if node.gpus.is_empty() {
@@ -69,7 +71,7 @@ fn Tile(node: MapNode, palette: Palette) -> impl IntoView {
         view! { <GpuCells node=name gpus=gpus condition=condition palette=palette/> }.into_any()
     };
     view! {
-        <li class="map__node">
+        <li class=class>
             <a class="map__name" href=address::node(&node.name)>{node.name.to_string()}</a>
             {chip}
             {gpus}

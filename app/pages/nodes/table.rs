@@ -62,7 +62,9 @@ fn Row(node: NodeRow) -> impl IntoView {
             </th>
             <td><ConditionChip condition=condition/></td>
             <td class="num">
-                <Spark lately=node.lately/> " " {told(move |t| (t.map.free_of)(&free, &total))}
+                <span>
+                    <Spark lately=node.lately/> " " {told(move |t| (t.map.free_of)(&free, &total))}
+                </span>
             </td>
             <td><Meter used=cpus.0 total=cpus.1 label="CPU"/></td>
             <td>
@@ -84,9 +86,15 @@ fn Row(node: NodeRow) -> impl IntoView {
 /// The jobs that hold GPUs of the node, those with most of them first.
 #[component]
 fn HeldBy(holders: Holders, further: u64) -> impl IntoView {
+    if holders.0.is_empty() {
+        return ().into_any();
+    }
     let names = holders.0.into_iter().map(|(job, amount)| {
-        let amount = format!(" × {} ", number::amount(amount));
-        view! { <a href=address::job(&job)>{job.to_string()}</a> {amount} }
+        let amount = format!(" × {}", number::amount(amount));
+        view! {
+            <span class="holder"><a href=address::job(&job)>{job.to_string()}</a> {amount}</span>
+            " "
+        }
     });
     let names = names.collect_view();
     let further = (further > 0).then(

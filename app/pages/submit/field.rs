@@ -3,7 +3,7 @@ use protocol::problem::Problem;
 
 use crate::document::Edit;
 use crate::i18n::words_submit::Fields;
-use crate::i18n::{Texts, told};
+use crate::i18n::{Texts, spacing, told};
 use crate::pages::submit::state::{Editing, field_id};
 use crate::parts::text_area::TextArea;
 
@@ -114,10 +114,15 @@ fn Lines(
     }
 }
 
-/// What is wrong, with its full stop; a question has its own mark.
-fn ended(texts: &'static Texts, message: &str) -> String {
+/// What is wrong, with its full stop, where a question has its own mark; then what is allowed.
+fn whole(texts: &'static Texts, problem: &Problem) -> String {
+    let Problem { message, allowed, .. } = problem;
     let stop = if message.ends_with(['?', '？']) { "" } else { texts.common.stop };
-    format!("{message}{stop}")
+    let mut whole = format!("{message}{stop}");
+    if !allowed.is_empty() {
+        spacing::join(&mut whole, &format!(" {}", (texts.submit.rail.allowed)(allowed)));
+    }
+    whole
 }
 
 pub(crate) fn is_wrong(editing: Editing, path: Signal<String>) -> Option<&'static str> {
@@ -129,12 +134,32 @@ pub(crate) fn is_wrong(editing: Editing, path: Signal<String>) -> Option<&'stati
 pub(crate) fn FieldProblems(#[prop(into)] path: Signal<String>) -> impl IntoView {
     let editing = Editing::get();
     let problem = |problem: Problem| {
-        let allowed = problem.allowed;
-        let about = (!allowed.is_empty()).then(|| {
-            view! { " " {told(move |t| (t.submit.rail.allowed)(&allowed))} }
-        });
-        let message = problem.message;
-        view! { <p class="field__problem">{told(move |t| ended(t, &message))} {about}</p> }
+        view! { <p class="field__problem">{told(move |t| whole(t, &problem))}</p> }
     };
     view! { {move || editing.problems_at(&path.read()).into_iter().map(problem).collect_view()} }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::i18n::Language;
+
+    #[test]
+    fn what_is_allowed_follows_what_is_wrong_as_each_language_has_it() {
+        let problem = |message: &str, allowed: &str| Problem {
+            path: String::new(),
+            line: 1,
+            column: 1,
+            message: message.to_owned(),
+            allowed: allowed.to_owned(),
+        };
+        let told = |language: Language, message, allowed| {
+            whole(language.texts(), &problem(message, allowed))
+        };
+        let english = told(Language::English, "cpuNumber is missing", "a whole number");
+        assert_eq!(english, "cpuNumber is missing. Allowed: a whole number");
+        let chinese = told(Language::Chinese, "缺少 cpuNumber", "整数");
+        assert_eq!(chinese, "缺少 cpuNumber。允许：整数");
+        assert_eq!(told(Language::English, "Did you mean a?", ""), "Did you mean a?");
+    }
 }

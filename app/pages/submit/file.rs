@@ -42,17 +42,20 @@ pub(crate) fn FileWay() -> impl IntoView {
         >
             <span class="drop__title">{tr(|t| t.submit.file_drop)}</span>
             <span class="hint">{tr(|t| t.submit.file_hint)}</span>
-            <input
-                type="file"
-                accept=ACCEPTED
-                aria-label=tr(|t| t.submit.file_label)
-                on:change:target=move |event| {
-                    let input = event.target();
-                    take(editing, input.files().and_then(|files| files.get(0)));
-                    // The same file can be chosen again.
-                    input.set_value("");
-                }
-            />
+            <span class="button button--file">
+                {tr(|t| t.submit.file_label)}
+                <input
+                    type="file"
+                    accept=ACCEPTED
+                    aria-label=tr(|t| t.submit.file_label)
+                    on:change:target=move |event| {
+                        let input = event.target();
+                        take(editing, input.files().and_then(|files| files.get(0)));
+                        // The same file can be chosen again.
+                        input.set_value("");
+                    }
+                />
+            </span>
         </label>
     }
 }

@@ -145,26 +145,28 @@ fn Completion(role: Memo<Role>) -> impl IntoView {
     view! {
         <details class="fold fold--inner">
             <summary>{tr(|t| t.submit.fields.completion)}</summary>
-            <div class="form__row">
+            <div class="stack">
+                <div class="form__row">
+                    <TextField
+                        path=path(role, RoleField::MinFailed)
+                        label=|f| f.min_failed
+                        hint=|f| f.min_failed_hint
+                        kind=Kind::Number
+                    />
+                    <TextField
+                        path=path(role, RoleField::MinSucceeded)
+                        label=|f| f.min_succeeded
+                        hint=|f| f.min_succeeded_hint
+                        kind=Kind::Number
+                    />
+                </div>
                 <TextField
-                    path=path(role, RoleField::MinFailed)
-                    label=|f| f.min_failed
-                    hint=|f| f.min_failed_hint
-                    kind=Kind::Number
-                />
-                <TextField
-                    path=path(role, RoleField::MinSucceeded)
-                    label=|f| f.min_succeeded
-                    hint=|f| f.min_succeeded_hint
+                    path=path(role, RoleField::Retries)
+                    label=|f| f.task_retries
+                    hint=|f| f.task_retries_hint
                     kind=Kind::Number
                 />
             </div>
-            <TextField
-                path=path(role, RoleField::Retries)
-                label=|f| f.task_retries
-                hint=|f| f.task_retries_hint
-                kind=Kind::Number
-            />
         </details>
     }
 }

@@ -2,6 +2,7 @@ use api::usage::Day;
 use leptos::prelude::*;
 
 use super::hours;
+use crate::i18n::told;
 use crate::number;
 
 /// Each day as a bar. The sums by day say the same to who cannot see it.
@@ -21,7 +22,7 @@ pub(super) fn Bars(from: Day, days: Vec<u64>) -> impl IntoView {
     let bars = bars.collect_view();
     view! {
         <div class="bars" aria-hidden="true">
-            <p class="bars__axis">{hours(most)}</p>
+            <p class="bars__axis">{told(move |t| (t.usage.hours)(&hours(most)))}</p>
             <div class="bars__days">{bars}</div>
             <p class="bars__axis"><span>{day(0)}</span> <span>{last}</span></p>
         </div>

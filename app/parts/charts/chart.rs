@@ -34,7 +34,7 @@ pub(crate) fn ChartView(chart: Chart) -> impl IntoView {
         <figure class="chart">
             <figcaption class="chart__head">
                 <span class="chart__title">{tr(title)}</span>
-                <span class="chart__top">{unit.write(top)}</span>
+                <span class="chart__top">{unit.write_top(top)}</span>
             </figcaption>
             <svg
                 class="chart__plot"

@@ -37,6 +37,20 @@ impl Unit {
         }
     }
 
+    /// The value at the top of a chart, which is whole, as people read it.
+    pub(super) fn write_top(self, top: f32) -> String {
+        match self {
+            Unit::Cores => Unit::Count.write(top),
+            Unit::Bytes
+            | Unit::BytesPerSecond
+            | Unit::Percent
+            | Unit::Watts
+            | Unit::Degrees
+            | Unit::Megahertz
+            | Unit::Count => self.write(top),
+        }
+    }
+
     /// The value at the top of a chart with this highest value.
     pub(super) fn top(self, highest: f32) -> f32 {
         if self == Unit::Percent {
@@ -198,6 +212,7 @@ mod tests {
     fn charts_reach_above_all_values() {
         assert_eq!(Unit::Percent.top(3.0), 100.0);
         assert_eq!(Unit::Cores.top(0.2), 1.0);
+        assert_eq!(Unit::Cores.write_top(16.0), "16");
         assert_eq!(Unit::Watts.top(390.0), 512.0);
         assert!(Unit::Bytes.top(f32::MAX).is_finite());
     }

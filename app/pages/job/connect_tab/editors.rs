@@ -23,10 +23,12 @@ pub(crate) fn Editors(ways: Ways, task: SshTask) -> impl IntoView {
     view! {
         <section class="card stack" aria-labelledby="connect-editors">
             <div class="card__head">
-                <h2 id="connect-editors">{tr(|t| t.connect.editors)}</h2>
+                <div class="connect__about">
+                    <h2 id="connect-editors">{tr(|t| t.connect.editors)}</h2>
+                    <p class="hint">{tr(|t| t.connect.editors_hint)}</p>
+                </div>
                 <CopyButton text=config.clone()/>
             </div>
-            <p class="hint">{tr(|t| t.connect.editors_hint)}</p>
             <pre class="connect__config" tabindex="0" role="region" aria-label=tr(|t| t.connect.config)>
                 {config}
             </pre>
