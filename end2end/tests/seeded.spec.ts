@@ -282,6 +282,28 @@ test("what a running job uses is drawn, and told in numbers, also without JavaSc
   expect((await chart.locator("svg").boundingBox())!.width).toBeGreaterThan(200);
   await expect(page.locator(".charts__phases").first()).toContainText("Ran");
 
+  // Who points at a moment sees it in all charts, with the values that are drawn there.
+  const cpu = page.locator(".chart").filter({ hasText: "CPU cores in use" }).first();
+  const rules = page.locator(".charts").first().locator(".chart__moment");
+  const moment = page.locator(".charts__moment").first();
+  await expect(rules).toHaveCount(0);
+  await cpu.scrollIntoViewIfNeeded();
+  await expect(async () => {
+    const plot = (await cpu.locator("svg").boundingBox())!;
+    const [, at, drawn] = /^M([\d.]+) ([\d.]+)/.exec((await cpu.locator(".chart__line").getAttribute("d"))!)!;
+    await page.mouse.move(plot.x + (Number(at) / 600) * plot.width, plot.y + plot.height / 2);
+    const top = Number(await cpu.locator(".chart__top").textContent());
+    const said = Number(await cpu.locator("b").textContent());
+    expect(top).toBeGreaterThan(0);
+    expect(Math.abs(said - (1 - Number(drawn) / 100) * top)).toBeLessThan(top / 500 + 0.01);
+  }).toPass();
+  expect(await rules.count()).toBeGreaterThan(1);
+  await expect(moment).toHaveText(/\d\d:\d\d/);
+  await berth.picture(page, "chart-moment");
+  await page.mouse.move(1, 1);
+  await expect(rules).toHaveCount(0);
+  await expect(moment).toHaveText("");
+
   const storageState = cluster.signedIn;
   const context = await browser.newContext({ baseURL: cluster.url, storageState, javaScriptEnabled: false });
   const plain = await context.newPage();
