@@ -51,6 +51,25 @@ test("the map, a node and the report say what GPUs do", async ({ page, cluster }
   await expect(page.getByText(/GPU hours held/)).toBeVisible();
 });
 
+test("the map marks nodes that take nothing: by word, by mark, and by a filter with their number", async ({ page }) => {
+  const lines = (cells: Element[]) => cells.map((cell) => getComputedStyle(cell).backgroundImage);
+  const signs = (cells: Element[]) => cells.map((cell) => getComputedStyle(cell, "::after").content);
+  await berth.open(page, "/nodes");
+  const kinds = page.getByRole("navigation", { name: "Show" });
+  for (const [words, name, marks, looks] of [
+    ["Draining 1", "sim-titanx-16", lines, /linear-gradient/],
+    ["Unreachable 1", "sim-v100-14", signs, /×/],
+  ] as const) {
+    await kinds.getByRole("link", { name: words, exact: true }).click();
+    await expect(page.locator(".map__name")).toHaveText([name]);
+    const node = page.locator(".map__node");
+    await expect(node).toContainText(words.split(" ")[0]);
+    const seen = await node.locator(".gpu").evaluateAll(marks);
+    expect(seen.length).toBeGreaterThan(3);
+    for (const mark of seen) expect(mark).toMatch(looks);
+  }
+});
+
 test("on a phone a waiting job is named on one line and says its place below", async ({ page }) => {
   await page.setViewportSize({ width: 320, height: 800 });
   await berth.open(page, "/jobs?all=1&q=state:waiting");
