@@ -4,6 +4,7 @@
 //! written into a view, `{move || lines()}`, are of one type for all that give the same; one that is put
 //! in by its name, `{lines}`, has a type of its own.
 
+pub(crate) mod about;
 pub(crate) mod alternatives;
 pub(crate) mod ask;
 pub(crate) mod charts;

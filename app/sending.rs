@@ -56,6 +56,22 @@ impl<T: DeserializeOwned + Send + Sync + 'static> Sending<T> {
         self.answer
     }
 
+    /// The last answer where it was that it is done.
+    pub(crate) fn done(self) -> Signal<Option<Result<T, Failed>>>
+    where
+        T: Clone,
+    {
+        Signal::derive(move || self.answer.get().filter(Result::is_ok))
+    }
+
+    /// The last answer where it was a refusal.
+    pub(crate) fn refused(self) -> Signal<Option<Result<T, Failed>>>
+    where
+        T: Clone,
+    {
+        Signal::derive(move || self.answer.get().filter(Result::is_err))
+    }
+
     /// Forgets the answer: what it said has been done.
     pub(crate) fn clear(self) {
         self.answer.set(None);

@@ -28,6 +28,7 @@ export async function everywhere(cluster: Cluster): Promise<string[]> {
     waiting,
     failed,
     `${failed}/logs`,
+    `${running}/logs?task=*`,
     "/submit",
     "/submit?way=editor",
     "/submit?way=file",

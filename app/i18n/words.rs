@@ -343,6 +343,7 @@ pub(crate) struct Admin {
     pub(crate) password_temporary: Word,
     pub(crate) remove_user: Named,
     pub(crate) remove_user_text: Word,
+    pub(crate) type_name: Named,
     pub(crate) promote: Word,
     pub(crate) demote: Word,
     pub(crate) end_access: Word,

@@ -22,7 +22,6 @@ pub(crate) struct Job {
     pub(crate) delete_title: Named,
     pub(crate) delete_text: Word,
     pub(crate) delete_confirm: Word,
-    pub(crate) deleted: Word,
     pub(crate) tabs: Word,
     pub(crate) overview: Word,
     pub(crate) tasks: Word,

@@ -47,13 +47,15 @@ use protocol::ids::JobKey;
 
 use crate::i18n::{text, text_of, tr};
 use crate::live::Live;
+use crate::pages::job::delete::job_delete;
 use crate::pages::job::detail::Detail;
 use crate::pages::job::head::JobHead;
 use crate::pages::job::parts::part;
-use crate::pages::job::stop::{End, Stopping, job_stop};
+use crate::pages::job::stop::{End, job_stop};
 use crate::pages::job::tab::{Tab, Tabs};
 use crate::pages::not_found::{Existing, NotFoundPage, NothingHere};
 use crate::part::opened;
+use crate::parts::about::About;
 use crate::parts::loaded::Loaded;
 use crate::reading::reading_first;
 use crate::server_fns::jobs::get_job;
@@ -101,19 +103,23 @@ fn NoSuchJob(key: JobKey) -> impl IntoView {
 fn Parts(key: JobKey, detail: Detail) -> impl IntoView {
     let params = use_params_map();
     let tab = Memo::new(move |_| Tab::read(params.read().get("tab").as_deref()));
-    let (of_tabs, of_stop) = (key.clone(), key.clone());
+    let of_tabs = key.clone();
     let part = opened(Signal::derive(move || Some(tab.get())), part);
-    let stopping = Stopping::new();
-    let asked = Signal::derive(move || stopping.asked.get().then_some(()));
-    let stop = opened(asked, |()| job_stop());
+    // What asks before the job is stopped or deleted stays while the job is read anew.
+    let (stopping, deleting) = (About::new(), About::new());
+    let stop = opened(stopping.is_asked(), |()| job_stop());
+    let delete = opened(deleting.is_asked(), |()| job_delete());
     view! {
         <Loaded
             resource=detail
             lines=3
-            content=move |detail| view! { <JobHead detail=detail stopping=stopping/> }
+            content=move |detail| {
+                view! { <JobHead detail=detail stopping=stopping deleting=deleting/> }
+            }
         />
         <Tabs key=of_tabs tab=tab/>
         {move || part.get().map(|part| part(key.clone(), detail))}
-        {move || stop.get().map(|stop: End| stop(of_stop.clone(), stopping))}
+        {move || stop.get().map(|stop: End| stop(stopping))}
+        {move || delete.get().map(|delete: End| delete(deleting))}
     }
 }

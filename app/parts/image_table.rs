@@ -6,18 +6,21 @@ use protocol::state::State;
 use crate::address;
 use crate::i18n::{said, text, text_of, told, tr};
 use crate::number;
-use crate::parts::confirm::{Confirm, Opener};
+use crate::parts::about::{About, AskAbout};
 use crate::parts::copy::Copy;
+use crate::parts::form_errors::FormAnswer;
 use crate::parts::relative_time::RelativeTime;
-use crate::parts::send_form::SendForm;
 use crate::parts::state_chip::{glyph, modifier};
 use crate::parts::table::DataTable;
 use crate::sending::Sending;
 
 /// Saved images, with how far each is and what can be done.
 #[component]
-pub(crate) fn ImageTable(images: Vec<SavedImageView>, remove: Sending) -> impl IntoView {
-    let rows = images.into_iter().map(|image| view! { <Row image=image remove=remove/> });
+pub(crate) fn ImageTable(
+    images: Vec<SavedImageView>,
+    removing: About<SavedImageView>,
+) -> impl IntoView {
+    let rows = images.into_iter().map(|image| view! { <Row image=image removing=removing/> });
     let rows = rows.collect_view();
     view! {
         <DataTable
@@ -39,13 +42,24 @@ pub(crate) fn ImageTable(images: Vec<SavedImageView>, remove: Sending) -> impl I
 }
 
 #[component]
-fn Row(image: SavedImageView, remove: Sending) -> impl IntoView {
+fn Row(image: SavedImageView, removing: About<SavedImageView>) -> impl IntoView {
     let note = image.problem.clone().or(image.progress.clone());
     let size = image.bytes.map(number::bytes);
     let name = image.registry.clone().filter(|_| image.state == ImageState::Pushed);
     let name = name.unwrap_or_else(|| image.image.clone());
+    let removed = image.clone();
     let place = place(image.state, image.registry, image.node.as_str());
-    let removable = image.state != ImageState::Removing;
+    let remove = (image.state != ImageState::Removing).then(|| {
+        view! {
+            <button
+                type="button"
+                class="button button--small"
+                on:click=move |_| removing.ask(removed.clone())
+            >
+                {tr(|t| t.common.remove)}
+            </button>
+        }
+    });
     view! {
         <tr>
             <th scope="row"><Copy text=name/></th>
@@ -60,7 +74,7 @@ fn Row(image: SavedImageView, remove: Sending) -> impl IntoView {
                 <span class="table__sub">{image.task}</span>
             </td>
             <td><RelativeTime at=image.created_at/></td>
-            <td>{removable.then(|| view! { <Remove id=image.id image=image.image remove=remove/> })}</td>
+            <td>{remove}</td>
         </tr>
     }
     .into_any()
@@ -94,23 +108,22 @@ fn ImageChip(state: ImageState) -> impl IntoView {
     }
 }
 
+/// The question before an image is removed, and that it is. It stands beside the table.
 #[component]
-fn Remove(id: i64, image: String, remove: Sending) -> impl IntoView {
-    let opener = Opener::new();
+pub(crate) fn ImageRemoval(removing: About<SavedImageView>, remove: Sending) -> impl IntoView {
+    let image = move || removing.what().map(|image| image.image).unwrap_or_default();
     view! {
-        <button type="button" class="button button--small" on:click=move |_| opener.open()>
-            {tr(|t| t.common.remove)}
-        </button>
-        <Confirm
-            opener=opener
-            title=text_of(move |t| (t.images.remove_title)(&image))
-            text=text(|t| t.images.remove_text)
+        <AskAbout
+            opener=removing.opener
+            asked=removing.is_asked()
+            to=remove
+            title=text_of(move |t| (t.images.remove_title)(&image()))
+            words=text(|t| t.images.remove_text)
+            act=text(|t| t.common.remove)
         >
-            <SendForm to=remove on:submit=move |_| opener.close()>
-                <input type="hidden" name="id" value=id/>
-                <button class="button button--danger" type="submit">{tr(|t| t.common.remove)}</button>
-            </SendForm>
-        </Confirm>
+            <input type="hidden" name="id" value=move || removing.what().map(|image| image.id)/>
+        </AskAbout>
+        <FormAnswer answer=remove.done() done=text(|t| t.images.removed)/>
     }
     .into_any()
 }

@@ -8,11 +8,10 @@ use crate::i18n::{Texts, Told, text, text_of, told, tr};
 use crate::live::Live;
 use crate::number;
 use crate::part::opened;
-use crate::parts::confirm::{Confirm, Opener};
+use crate::parts::about::{About, AskAbout};
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
 use crate::parts::relative_time::RelativeTime;
-use crate::parts::send_form::SendForm;
 use crate::parts::table::DataTable;
 use crate::reading::reading;
 use crate::sending::Sending;
@@ -29,29 +28,83 @@ pub(crate) fn Quarantine(#[prop(optional)] node: Option<NodeName>) -> impl IntoV
         move || (stop.version().get(), remove.version().get(), changes.get()),
         move |_| list_quarantine(node.clone()),
     );
+    let asks = Asks { stop: About::new(), remove: About::new() };
     view! {
-        <FormAnswer answer=stop.value() done=text(|t| t.quarantine.done)/>
-        <FormAnswer answer=remove.value() done=text(|t| t.quarantine.done)/>
-        <Loaded resource=held lines=0 content=move |held| held_if_any(held, stop, remove)/>
+        {question(asks.stop, What::Stop, stop)}
+        {question(asks.remove, What::Remove, remove)}
+        <Loaded resource=held lines=0 content=move |held| held_if_any(held, asks)/>
     }
     .into_any()
 }
 
-/// Makes the view of containers, with what stops and what removes one.
-type MakeHeld = fn(Vec<Quarantined>, Sending, Sending) -> AnyView;
+/// What an administrator may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum What {
+    Stop,
+    Remove,
+}
+
+/// What asks before a container is stopped, or removed.
+#[derive(Debug, Clone, Copy)]
+struct Asks {
+    stop: About<Quarantined>,
+    remove: About<Quarantined>,
+}
+
+impl What {
+    fn word(self) -> fn(&'static Texts) -> &'static str {
+        match self {
+            Self::Stop => |t| t.quarantine.stop,
+            Self::Remove => |t| t.common.remove,
+        }
+    }
+}
+
+/// The question, and that it is done. It stands beside the containers, which are shown anew when a node
+/// changes.
+fn question(about: About<Quarantined>, what: What, to: Sending) -> AnyView {
+    let container = move || about.what().map(|one| one.container).unwrap_or_default();
+    let title = text_of(move |t| match what {
+        What::Stop => (t.quarantine.stop_title)(&container()),
+        What::Remove => (t.quarantine.remove_title)(&container()),
+    });
+    let words = text(match what {
+        What::Stop => |t| t.quarantine.stop_text,
+        What::Remove => |t| t.quarantine.remove_text,
+    });
+    let node = move || about.what().map(|one| one.node.to_string());
+    view! {
+        <FormAnswer answer=to.done() done=text(|t| t.quarantine.done)/>
+        <AskAbout
+            opener=about.opener
+            asked=about.is_asked()
+            to=to
+            title=title
+            words=words
+            act=text(what.word())
+        >
+            <input type="hidden" name="node" value=node/>
+            <input type="hidden" name="container" value=container/>
+        </AskAbout>
+    }
+    .into_any()
+}
+
+/// Makes the view of containers.
+type MakeHeld = fn(Vec<Quarantined>, Asks) -> AnyView;
 
 /// Most clusters have none: the code for it is fetched where there are some.
-fn held_if_any(held: Vec<Quarantined>, stop: Sending, remove: Sending) -> AnyView {
+fn held_if_any(held: Vec<Quarantined>, asks: Asks) -> AnyView {
     if held.is_empty() {
         return ().into_any();
     }
     let made = opened(Signal::derive(|| Some(())), |()| quarantine());
-    view! { {move || made.get().map(|made: MakeHeld| made(held.clone(), stop, remove))} }.into_any()
+    view! { {move || made.get().map(|made: MakeHeld| made(held.clone(), asks))} }.into_any()
 }
 
 #[lazy]
 fn quarantine() -> MakeHeld {
-    |held, stop, remove| view! { <Held held=held stop=stop remove=remove/> }.into_any()
+    |held, asks| view! { <Held held=held asks=asks/> }.into_any()
 }
 
 /// Fetches that code where the page that the server sent shows some.
@@ -62,8 +115,8 @@ pub(crate) async fn fetch_quarantine() {
 }
 
 #[component]
-fn Held(held: Vec<Quarantined>, stop: Sending, remove: Sending) -> impl IntoView {
-    let rows = held.into_iter().map(|one| view! { <Row one=one stop=stop remove=remove/> });
+fn Held(held: Vec<Quarantined>, asks: Asks) -> impl IntoView {
+    let rows = held.into_iter().map(|one| view! { <Row one=one asks=asks/> });
     let rows = rows.collect_view();
     view! {
         <section class="stack" aria-labelledby="quarantine">
@@ -90,13 +143,18 @@ fn Held(held: Vec<Quarantined>, stop: Sending, remove: Sending) -> impl IntoView
 }
 
 #[component]
-fn Row(one: Quarantined, stop: Sending, remove: Sending) -> impl IntoView {
-    let (what, to) = match one.doing {
-        Doing::Running { .. } => (What::Stop, stop),
-        Doing::Created | Doing::Ended => (What::Remove, remove),
+fn Row(one: Quarantined, asks: Asks) -> impl IntoView {
+    let (what, about) = match one.doing {
+        Doing::Running { .. } => (What::Stop, asks.stop),
+        Doing::Created | Doing::Ended => (What::Remove, asks.remove),
     };
-    let ours = one.cluster.is_none();
-    let button = ours.then(|| view! { <Act one=one.clone() what=what to=to/> });
+    let (ours, asked) = (one.cluster.is_none(), one.clone());
+    let button = ours.then(|| {
+        let ask = move |_| about.ask(asked.clone());
+        view! {
+            <button type="button" class="button button--small" on:click=ask>{tr(what.word())}</button>
+        }
+    });
     let since = match one.doing {
         Doing::Running { since: Some(at) } => Some(view! { <RelativeTime at=at/> }),
         Doing::Running { since: None } | Doing::Created | Doing::Ended => None,
@@ -153,45 +211,6 @@ fn holds(texts: &'static Texts, one: &Quarantined) -> String {
             [gpus, amounts].join(texts.common.comma)
         }
     }
-}
-
-/// What an administrator may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum What {
-    Stop,
-    Remove,
-}
-
-/// A button with a question.
-#[component]
-fn Act(one: Quarantined, what: What, to: Sending) -> impl IntoView {
-    let opener = Opener::new();
-    let word: fn(&'static Texts) -> &'static str = match what {
-        What::Stop => |t| t.quarantine.stop,
-        What::Remove => |t| t.common.remove,
-    };
-    let of_title = one.container.clone();
-    let title = text_of(move |t| match what {
-        What::Stop => (t.quarantine.stop_title)(&of_title),
-        What::Remove => (t.quarantine.remove_title)(&of_title),
-    });
-    let question = text(match what {
-        What::Stop => |t| t.quarantine.stop_text,
-        What::Remove => |t| t.quarantine.remove_text,
-    });
-    view! {
-        <button type="button" class="button button--small" on:click=move |_| opener.open()>
-            {tr(word)}
-        </button>
-        <Confirm opener=opener title=title text=question>
-            <SendForm to=to on:submit=move |_| opener.close()>
-                <input type="hidden" name="node" value=one.node.to_string()/>
-                <input type="hidden" name="container" value=one.container/>
-                <button class="button button--danger" type="submit">{tr(word)}</button>
-            </SendForm>
-        </Confirm>
-    }
-    .into_any()
 }
 
 #[cfg(test)]

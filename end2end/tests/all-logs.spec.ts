@@ -41,6 +41,24 @@ test("all tasks of a job are searched at once, and stepped through one after the
   await expect(current).toBeInViewport();
   await berth.picture(page, "log-search-all");
 
+  // By keys as in the log of one task: around the end, and back.
+  await page.keyboard.press("n");
+  await expect(found.getByRole("status")).toContainText(`1 of ${all} lines`);
+  await page.keyboard.press("N");
+  await expect(found.getByRole("status")).toContainText(`${all} of ${all} lines`);
+  const text = page.getByRole("region", { name: "Log of all tasks" });
+  const wraps = () => text.locator(".log__text").first().evaluate((line) => getComputedStyle(line).whiteSpace);
+  for (const how of ["pre-wrap", "pre"]) {
+    await page.keyboard.press("w");
+    await expect.poll(wraps).toBe(how);
+  }
+  await page.setViewportSize({ width: 768, height: 900 });
+  // Each way to a line can be hit with a finger.
+  for (const link of [text.locator(".log__task").first(), current.getByRole("link")]) {
+    const box = (await link.boundingBox())!;
+    expect(Math.min(box.width, box.height)).toBeGreaterThanOrEqual(24);
+  }
+
   // A hit leads to its place in its task's log.
   await current.getByRole("link").click();
   await expect(page).toHaveURL(new RegExp(`task=${truth.tasks[last].name}&attempt=\\d+&line=\\d+$`));

@@ -269,6 +269,63 @@ test("the form of a virtual cluster keeps what is typed while jobs come and go",
   await forget(request, baseURL, "churned");
 });
 
+test("a question about a virtual cluster stays one about it while others come and go", async ({ page, request, baseURL }) => {
+  const put = async (name: string) => {
+    const data = { share: { gpus: { TITANX: 1 } } };
+    const made = await request.put(`/api/v2/virtual-clusters/${name}`, { headers: { Origin: baseURL ?? "" }, data });
+    expect(made.ok(), await made.text()).toBe(true);
+  };
+  await put("asked-about");
+  await berth.open(page, "/admin/clusters");
+  const row = (name: string) => page.getByRole("row", { name: new RegExp(name) });
+  await row("asked-about").getByRole("button", { name: "Remove" }).click();
+  const question = page.getByRole("dialog", { name: "Remove virtual cluster asked-about" });
+  await expect(question).toBeVisible();
+  // Rows above and below it, and one that follows each job.
+  for (const name of ["aaa-first", "zzz-last"]) {
+    await put(name);
+    await expect(row(name)).toBeVisible();
+    await expect(question).toBeVisible();
+  }
+  const followed = page.waitForResponse((answer) => answer.url().includes("/fn/clusters/list"));
+  await berth.put(request, baseURL, "passes-by", "true");
+  await followed;
+  await question.getByRole("button", { name: "Remove virtual cluster asked-about" }).click();
+  await expect(question).toBeHidden();
+  await expect(row("asked-about")).toHaveCount(0);
+  for (const name of ["aaa-first", "zzz-last"]) {
+    await expect(row(name)).toBeVisible();
+    await forget(request, baseURL, name);
+  }
+});
+
+test("a user is removed only by who types the name", async ({ page, request, baseURL }) => {
+  const data = { username: "leaves.soon", password: "a password for leaving" };
+  const made = await request.post("/api/v2/users", { headers: { Origin: baseURL ?? "" }, data });
+  expect(made.ok(), await made.text()).toBe(true);
+  await berth.open(page, "/admin/users");
+  const row = page.getByRole("row", { name: /leaves\.soon/ });
+  const question = page.getByRole("dialog", { name: "Remove user leaves.soon" });
+  const remove = question.getByRole("button", { name: "Remove user leaves.soon" });
+  const field = question.getByRole("textbox", { name: "Type leaves.soon to go on" });
+  await row.getByRole("button", { name: "Remove" }).click();
+  for (const typed of ["", "leaves-soon", "Leaves.soon"]) {
+    await field.fill(typed);
+    await remove.click();
+    expect(await field.evaluate((field: HTMLInputElement) => field.validity.valid), typed).toBe(false);
+  }
+  await question.getByRole("button", { name: "Cancel" }).click();
+  await expect(question).toBeHidden();
+  expect((await request.get("/api/v2/users/leaves.soon")).ok()).toBe(true);
+  await row.getByRole("button", { name: "Remove" }).click();
+  await expect(field, "what was typed before").toHaveValue("");
+  await field.fill("leaves.soon");
+  await berth.picture(page, "remove-user");
+  await remove.click();
+  await expect(question).toBeHidden();
+  await expect(row).toHaveCount(0);
+});
+
 test("limits of users and groups are set in the form of a virtual cluster", async ({ page, request, baseURL }) => {
   await berth.open(page, "/admin/clusters");
   const field = (name: string) => page.locator(`[name="cluster[${name}]"]`);

@@ -62,10 +62,10 @@ test("a job is stopped by a key after a question, in a list and on its page", as
 
 test("brackets turn the pages of a list and choose the task of a log", async ({ page, cluster }) => {
   await berth.open(page, "/jobs?all=1&q=state:failed");
-  await expect(page.getByRole("link", { name: "Page 2" })).toBeVisible();
+  await expect(page.getByRole("link", { name: "Page 2", exact: true })).toBeVisible();
   await page.keyboard.press("]");
   await expect(page).toHaveURL(/page=2/);
-  await expect(page.getByRole("link", { name: "Page 2" })).toHaveAttribute("aria-current", "page");
+  await expect(page.getByRole("link", { name: "Page 2", exact: true })).toHaveAttribute("aria-current", "page");
   await page.keyboard.press("[");
   await expect(page).not.toHaveURL(/page=2/);
 

@@ -46,6 +46,26 @@ test("jobs that have ended are deleted, one on its page and others in the list",
   await expect(page.getByText("No job matches this filter")).toBeVisible();
 });
 
+test("the question before a deletion stays while the job changes", async ({ page, request, baseURL }) => {
+  await berth.put(request, baseURL, "asked-about", "true");
+  await berth.open(page, "/jobs/admin/asked-about");
+  await berth.becomes(page, "SUCCEEDED");
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  const question = page.getByRole("dialog", { name: "Delete asked-about?" });
+  await expect(question).toBeVisible();
+  for (const value of ["first", "second"]) {
+    const headers = { Origin: baseURL ?? "" };
+    const tagged = await request.put("/api/v2/jobs/admin~asked-about/tag", { headers, data: { value } });
+    expect(tagged.ok(), await tagged.text()).toBe(true);
+    // All of the page has been read anew.
+    await expect(page.locator(".job-tags")).toContainText(value);
+    await expect(question).toBeVisible();
+  }
+  await question.getByRole("button", { name: "Delete this job" }).click();
+  await expect(page).toHaveURL(/\/jobs$/);
+  expect((await request.get("/api/v2/jobs/admin~asked-about")).status()).toBe(404);
+});
+
 test("the log of a running job is followed line by line", async ({ page, request, baseURL }) => {
   await berth.put(request, baseURL, "counts", "for i in 1 2 3 4 5 6; do echo line $i; sleep 1; done");
   await berth.open(page, "/jobs/admin/counts/logs");

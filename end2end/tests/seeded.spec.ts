@@ -51,6 +51,25 @@ test("the map, a node and the report say what GPUs do", async ({ page, cluster }
   await expect(page.getByText(/GPU hours held/)).toBeVisible();
 });
 
+test("the map marks nodes that take nothing: by word, by mark, and by a filter with their number", async ({ page }) => {
+  const lines = (cells: Element[]) => cells.map((cell) => getComputedStyle(cell).backgroundImage);
+  const signs = (cells: Element[]) => cells.map((cell) => getComputedStyle(cell, "::after").content);
+  await berth.open(page, "/nodes");
+  const kinds = page.getByRole("navigation", { name: "Show" });
+  for (const [words, name, marks, looks] of [
+    ["Draining 1", "sim-titanx-16", lines, /linear-gradient/],
+    ["Unreachable 1", "sim-v100-14", signs, /×/],
+  ] as const) {
+    await kinds.getByRole("link", { name: words, exact: true }).click();
+    await expect(page.locator(".map__name")).toHaveText([name]);
+    const node = page.locator(".map__node");
+    await expect(node).toContainText(words.split(" ")[0]);
+    const seen = await node.locator(".gpu").evaluateAll(marks);
+    expect(seen.length).toBeGreaterThan(3);
+    for (const mark of seen) expect(mark).toMatch(looks);
+  }
+});
+
 test("on a phone a waiting job is named on one line and says its place below", async ({ page }) => {
   await page.setViewportSize({ width: 320, height: 800 });
   await berth.open(page, "/jobs?all=1&q=state:waiting");
@@ -303,6 +322,28 @@ test("what a running job uses is drawn, and told in numbers, also without JavaSc
   await expect(chart.locator("path")).toHaveAttribute("d", /^M/);
   expect((await chart.locator("svg").boundingBox())!.width).toBeGreaterThan(200);
   await expect(page.locator(".charts__phases").first()).toContainText("Ran");
+
+  // Who points at a moment sees it in all charts, with the values that are drawn there.
+  const cpu = page.locator(".chart").filter({ hasText: "CPU cores in use" }).first();
+  const rules = page.locator(".charts").first().locator(".chart__moment");
+  const moment = page.locator(".charts__moment").first();
+  await expect(rules).toHaveCount(0);
+  await cpu.scrollIntoViewIfNeeded();
+  await expect(async () => {
+    const plot = (await cpu.locator("svg").boundingBox())!;
+    const [, at, drawn] = /^M([\d.]+) ([\d.]+)/.exec((await cpu.locator(".chart__line").getAttribute("d"))!)!;
+    await page.mouse.move(plot.x + (Number(at) / 600) * plot.width, plot.y + plot.height / 2);
+    const top = Number(await cpu.locator(".chart__top").textContent());
+    const said = Number(await cpu.locator("b").textContent());
+    expect(top).toBeGreaterThan(0);
+    expect(Math.abs(said - (1 - Number(drawn) / 100) * top)).toBeLessThan(top / 500 + 0.01);
+  }).toPass();
+  expect(await rules.count()).toBeGreaterThan(1);
+  await expect(moment).toHaveText(/\d\d:\d\d/);
+  await berth.picture(page, "chart-moment");
+  await page.mouse.move(1, 1);
+  await expect(rules).toHaveCount(0);
+  await expect(moment).toHaveText("");
 
   const storageState = cluster.signedIn;
   const context = await browser.newContext({ baseURL: cluster.url, storageState, javaScriptEnabled: false });

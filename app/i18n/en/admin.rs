@@ -31,6 +31,7 @@ pub(super) const ADMIN: Admin = Admin {
     password_temporary: "To be replaced by the user at the next sign-in",
     remove_user: |name| format!("Remove user {name}"),
     remove_user_text: "All jobs of the user are stopped; sessions, tokens, keys and secrets go. Files and logs stay. Nobody else can ever have this name.",
+    type_name: |name| format!("Type {name} to go on"),
     promote: "Make administrator",
     demote: "Make ordinary user",
     end_access: "Sign out everywhere",

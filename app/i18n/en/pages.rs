@@ -158,7 +158,6 @@ pub(super) const JOB: Job = Job {
     delete_title: |name| format!("Delete {name}?"),
     delete_text: "Its record, its logs and its secrets are gone for good, and its name is free. What it wrote to the storage stays.",
     delete_confirm: "Delete this job",
-    deleted: "It is deleted.",
     tabs: "Parts of this job",
     overview: "Overview",
     tasks: "Tasks",

@@ -109,7 +109,7 @@ const FIELDS: Fields = Fields {
     cpus: "CPU cores",
     memory: "Memory, MB",
     shared_memory: "Shared memory, MB",
-    shared_memory_hint: "64 if empty",
+    shared_memory_hint: "64 if empty. Data loaders of PyTorch need more, such as half of the memory.",
     gpus: "GPUs",
     gpus_hint: "Or part of one, such as 0.25, where a node shares its GPUs",
     disk: "Disk, GB",

@@ -31,6 +31,7 @@ pub(super) const ADMIN: Admin = Admin {
     password_temporary: "用户下次登录时须另设新密码",
     remove_user: |name| format!("删除用户 {name}"),
     remove_user_text: "该用户的作业将被停止，其会话、令牌、密钥和机密数据将被删除；文件和日志保留。此名称不会再分配给他人。",
+    type_name: |name| format!("请输入 {name} 以继续"),
     promote: "设为管理员",
     demote: "设为普通用户",
     end_access: "全部退出",

@@ -148,7 +148,6 @@ pub(super) const JOB: Job = Job {
     delete_title: |name| format!("删除 {name}？"),
     delete_text: "作业的记录、日志和机密数据删除后无法恢复，其名称可再次使用。它写入存储的文件会保留。",
     delete_confirm: "删除此作业",
-    deleted: "已删除。",
     tabs: "作业内容",
     overview: "概览",
     tasks: "任务",

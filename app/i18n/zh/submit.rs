@@ -104,7 +104,7 @@ const FIELDS: Fields = Fields {
     cpus: "CPU 核数",
     memory: "内存（MB）",
     shared_memory: "共享内存（MB）",
-    shared_memory_hint: "留空为 64",
+    shared_memory_hint: "留空为 64。PyTorch 的数据加载器需要更多，例如内存的一半。",
     gpus: "GPU 数",
     gpus_hint: "或一张的一部分，如 0.25，须有共享 GPU 的节点",
     disk: "硬盘（GB）",

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use wasm_bindgen::JsCast;
 use web_sys::{FormData, HtmlFormElement};
 
-use super::remove::Remove;
+use super::remove::{Removal, Remove, RemoveDialog};
 use crate::address::encode;
 use crate::failed::Failed;
 use crate::forms::ClusterForm;
@@ -42,14 +42,18 @@ const PAUSE: Duration = Duration::from_millis(300);
 #[component]
 pub(crate) fn Clusters() -> impl IntoView {
     let save = Sending::to::<SaveCluster>();
-    let remove = Sending::to::<RemoveCluster>();
+    let remove = Removal::new(
+        Sending::to::<RemoveCluster>(),
+        |t| t.admin.remove_cluster,
+        |t| t.admin.remove_cluster_text,
+    );
     let stop = Sending::to::<SetStopped>();
     // Saved after a question, which is no action.
     let saved = RwSignal::new(0_u32);
     let changes = Live::get().cluster();
     let clusters = reading(
         move || {
-            let done = (save.version().get(), remove.version().get(), stop.version().get());
+            let done = (save.version().get(), remove.to.version().get(), stop.version().get());
             (done, saved.get(), changes.get())
         },
         |_| list_clusters(),
@@ -58,7 +62,7 @@ pub(crate) fn Clusters() -> impl IntoView {
     view! {
         <div class="stack">
             <TableBar search=search add=|t| t.admin.add_cluster href="#add-cluster"/>
-            <FormAnswer answer=remove.value() done=text(|t| t.common.saved)/>
+            <RemoveDialog removal=remove/>
             <FormAnswer answer=stop.value() done=text(|t| t.common.saved)/>
             <Loaded
                 resource=clusters
@@ -117,7 +121,7 @@ fn parents(settings: &[VirtualClusterSettings], edited: Option<&str>) -> Vec<Str
 #[component]
 fn Table(
     clusters: Vec<VirtualClusterView>,
-    remove: Sending,
+    remove: Removal,
     stop: Sending,
     search: RowSearch,
 ) -> impl IntoView {
@@ -148,7 +152,7 @@ fn Table(
 fn Row(
     settings: VirtualClusterSettings,
     stopped: bool,
-    remove: Sending,
+    remove: Removal,
     stop: Sending,
     search: RowSearch,
 ) -> impl IntoView {
@@ -178,12 +182,7 @@ fn Row(
     let removable = (settings.name != protocol::ids::VirtualClusterName::default()).then(|| {
         view! {
             <Stop name=name.clone() stopped=stopped stop=stop/>
-            <Remove
-                name=name.clone()
-                to=remove
-                title=|t| t.admin.remove_cluster
-                effect=|t| t.admin.remove_cluster_text
-            />
+            <Remove name=name.clone() removal=remove/>
         }
     });
     view! {

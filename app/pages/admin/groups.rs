@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 
-use super::remove::Remove;
+use super::remove::{Removal, Remove, RemoveDialog};
 use crate::i18n::{text, text_of, told, tr};
 use crate::parts::confirm::{Confirm, Opener};
 use crate::parts::field::Field;
@@ -17,14 +17,19 @@ use crate::server_fns::groups::{Group, RemoveGroup, SaveGroup, list_groups};
 #[component]
 pub(crate) fn AllGroups() -> impl IntoView {
     let save = Sending::to::<SaveGroup>();
-    let remove = Sending::to::<RemoveGroup>();
-    let groups = reading(move || (save.version().get(), remove.version().get()), |_| list_groups());
+    let remove = Removal::new(
+        Sending::to::<RemoveGroup>(),
+        |t| t.accounts.remove_group,
+        |t| t.accounts.remove_group_text,
+    );
+    let changes = move || (save.version().get(), remove.to.version().get());
+    let groups = reading(changes, |_| list_groups());
     let search = RowSearch::new();
     view! {
         <div class="stack">
             <TableBar search=search add=|t| t.accounts.add_group href="#add-group"/>
             <FormAnswer answer=save.value() done=text(|t| t.common.saved)/>
-            <FormAnswer answer=remove.value() done=text(|t| t.common.saved)/>
+            <RemoveDialog removal=remove/>
             <Loaded
                 resource=groups
                 content=move |groups| {
@@ -56,7 +61,7 @@ fn AddForm(save: Sending) -> impl IntoView {
 }
 
 #[component]
-fn Table(groups: Vec<Group>, save: Sending, remove: Sending, search: RowSearch) -> impl IntoView {
+fn Table(groups: Vec<Group>, save: Sending, remove: Removal, search: RowSearch) -> impl IntoView {
     if groups.is_empty() {
         return view! { <p class="hint">{tr(|t| t.accounts.none_yet)}</p> }.into_any();
     }
@@ -83,7 +88,7 @@ fn Table(groups: Vec<Group>, save: Sending, remove: Sending, search: RowSearch) 
 }
 
 #[component]
-fn Row(group: Group, save: Sending, remove: Sending, search: RowSearch) -> impl IntoView {
+fn Row(group: Group, save: Sending, remove: Removal, search: RowSearch) -> impl IntoView {
     let name = group.name.to_string();
     let (description, admin) = (group.description.clone(), group.admin);
     let members = group.members.to_string();
@@ -99,12 +104,7 @@ fn Row(group: Group, save: Sending, remove: Sending, search: RowSearch) -> impl 
             <td>
                 <div class="buttons">
                     <Edit group=group save=save/>
-                    <Remove
-                        name=name
-                        to=remove
-                        title=|t| t.accounts.remove_group
-                        effect=|t| t.accounts.remove_group_text
-                    />
+                    <Remove name=name removal=remove/>
                 </div>
             </td>
         </tr>

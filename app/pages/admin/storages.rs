@@ -2,7 +2,7 @@ use api::storages::StorageView;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
-use super::remove::Remove;
+use super::remove::{Removal, Remove, RemoveDialog};
 use crate::address::encode;
 use crate::forms::{StorageForm, place};
 use crate::i18n::{text, text_of, told, tr};
@@ -21,14 +21,18 @@ use crate::server_fns::storages::{RemoveStorage, SaveStorage, list_storages};
 #[component]
 pub(crate) fn Storages() -> impl IntoView {
     let save = Sending::to::<SaveStorage>();
-    let remove = Sending::to::<RemoveStorage>();
-    let storages =
-        reading(move || (save.version().get(), remove.version().get()), |_| list_storages());
+    let remove = Removal::new(
+        Sending::to::<RemoveStorage>(),
+        |t| t.storages.remove,
+        |t| t.storages.remove_text,
+    );
+    let changes = move || (save.version().get(), remove.to.version().get());
+    let storages = reading(changes, |_| list_storages());
     let search = RowSearch::new();
     view! {
         <div class="stack">
             <TableBar search=search add=|t| t.storages.add href="#add-storage"/>
-            <FormAnswer answer=remove.value() done=text(|t| t.common.saved)/>
+            <RemoveDialog removal=remove/>
             <Loaded
                 resource=storages
                 content=move |storages| {
@@ -58,7 +62,7 @@ fn Edit(save: Sending) -> impl IntoView {
 }
 
 #[component]
-fn Table(storages: Vec<StorageView>, remove: Sending, search: RowSearch) -> impl IntoView {
+fn Table(storages: Vec<StorageView>, remove: Removal, search: RowSearch) -> impl IntoView {
     if storages.is_empty() {
         return view! {
             <EmptyState title=text(|t| t.storages.none) hint=text(|t| t.storages.none_hint)/>
@@ -87,7 +91,7 @@ fn Table(storages: Vec<StorageView>, remove: Sending, search: RowSearch) -> impl
 }
 
 #[component]
-fn Row(storage: StorageView, remove: Sending, search: RowSearch) -> impl IntoView {
+fn Row(storage: StorageView, remove: Removal, search: RowSearch) -> impl IntoView {
     let name = storage.name.to_string();
     let edit = format!("/admin/storages?edit={}", encode(&name));
     let place = storage.source.as_ref().map(place).unwrap_or_default();
@@ -118,12 +122,7 @@ fn Row(storage: StorageView, remove: Sending, search: RowSearch) -> impl IntoVie
             <td>
                 <div class="buttons">
                     <a class="button button--small" href=edit>{tr(|t| t.common.edit)}</a>
-                    <Remove
-                        name=name
-                        to=remove
-                        title=|t| t.storages.remove
-                        effect=|t| t.storages.remove_text
-                    />
+                    <Remove name=name removal=remove/>
                 </div>
             </td>
         </tr>

@@ -5,7 +5,7 @@ use api::users::UserView;
 use leptos::prelude::*;
 use protocol::person::Source;
 
-use super::remove::Remove;
+use super::remove::{Removal, Remove, RemoveDialog};
 use crate::i18n::{Told, text, text_of, told, tr};
 use crate::pages::profile::account::From;
 use crate::parts::confirm::{Confirm, Opener};
@@ -27,7 +27,7 @@ use crate::session::Session;
 struct Actions {
     password: Sending,
     groups: Sending,
-    remove: Sending,
+    remove: Removal,
     admin: Sending,
     end: Sending,
 }
@@ -39,7 +39,12 @@ pub(crate) fn Users() -> impl IntoView {
     let actions = Actions {
         password: Sending::to::<SetPassword>(),
         groups: Sending::to::<SetGroups>(),
-        remove: Sending::to::<RemoveUser>(),
+        remove: Removal::new(
+            Sending::to::<RemoveUser>(),
+            |t| t.admin.remove_user,
+            |t| t.admin.remove_user_text,
+        )
+        .typed(),
         admin: Sending::to::<SetAdmin>(),
         end: Sending::to::<EndAccess>(),
     };
@@ -48,7 +53,7 @@ pub(crate) fn Users() -> impl IntoView {
             (
                 add.version().get(),
                 actions.groups.version().get(),
-                actions.remove.version().get(),
+                actions.remove.to.version().get(),
                 actions.admin.version().get(),
             )
         },
@@ -60,7 +65,7 @@ pub(crate) fn Users() -> impl IntoView {
             <TableBar search=search add=|t| t.admin.add_user href="#add-user"/>
             <FormAnswer answer=actions.password.value() done=text(|t| t.admin.password_set)/>
             <FormAnswer answer=actions.groups.value() done=text(|t| t.accounts.groups_set)/>
-            <FormAnswer answer=actions.remove.value() done=text(|t| t.common.saved)/>
+            <RemoveDialog removal=actions.remove/>
             <FormAnswer answer=actions.admin.value() done=text(|t| t.common.saved)/>
             <FormAnswer answer=actions.end.value() done=text(|t| t.admin.access_ended)/>
             <Loaded
@@ -164,12 +169,7 @@ fn Row(user: UserView, actions: Actions, search: RowSearch) -> impl IntoView {
         view! {
             <Rank name=name.clone() admin=admin actions=actions/>
             <EndsAccess name=name.clone() actions=actions/>
-            <Remove
-                name=name.clone()
-                to=actions.remove
-                title=|t| t.admin.remove_user
-                effect=|t| t.admin.remove_user_text
-            />
+            <Remove name=name.clone() removal=actions.remove/>
         }
     });
     let local = |group: &&Membership| group.source == Source::Local;

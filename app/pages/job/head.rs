@@ -6,10 +6,8 @@ use protocol::state::State;
 use crate::address;
 use crate::i18n::{Reader, tr};
 use crate::live::Live;
-use crate::pages::job::delete::job_delete;
-use crate::pages::job::stop::{End, Stopping};
 use crate::pages::job::timeline::Timeline;
-use crate::part::opened;
+use crate::parts::about::About;
 use crate::parts::clock::Clock;
 use crate::parts::copy::Copy;
 use crate::parts::exit_line::ExitLine;
@@ -18,7 +16,11 @@ use crate::server_fns::jobs::JobSeen;
 
 /// Name, state, why, and what can be done.
 #[component]
-pub(crate) fn JobHead(detail: JobSeen, stopping: Stopping) -> impl IntoView {
+pub(crate) fn JobHead(
+    detail: JobSeen,
+    stopping: About<JobKey>,
+    deleting: About<JobKey>,
+) -> impl IntoView {
     let job = detail.summary.clone();
     if job.state == State::Waiting {
         follow_queue(&job.key);
@@ -28,17 +30,21 @@ pub(crate) fn JobHead(detail: JobSeen, stopping: Stopping) -> impl IntoView {
         let name = job.key.name.to_string();
         move || format!("{name} · {}", (reader.texts().state)(job.state))
     };
+    let (of_stop, of_delete) = (job.key.clone(), job.key.clone());
     let stoppable = detail.may_manage && !job.state.is_final() && !job.stop_requested;
     let stop = stoppable.then(|| {
+        let ask = move |_| stopping.ask(of_stop.clone());
         view! {
-            <button type="button" class="button" data-stop="" on:click=move |_| stopping.ask()>
+            <button type="button" class="button" data-stop="" on:click=ask>
                 {tr(|t| t.job.stop)}
             </button>
         }
     });
-    let deletable = (detail.may_manage && job.state.is_final()).then_some(());
-    let delete = opened(Signal::derive(move || deletable), |()| job_delete());
-    let key = job.key.clone();
+    let deletable = detail.may_manage && job.state.is_final();
+    let delete = deletable.then(|| {
+        let ask = move |_| deleting.ask(of_delete.clone());
+        view! { <button type="button" class="button" on:click=ask>{tr(|t| t.job.delete)}</button> }
+    });
     view! {
         <Title text=title/>
         <header class="job-head">
@@ -53,7 +59,7 @@ pub(crate) fn JobHead(detail: JobSeen, stopping: Stopping) -> impl IntoView {
             <div class="page-header__actions">
                 <a class="button" href=address::clone_job(&job.key)>{tr(|t| t.job.clone)}</a>
                 {stop}
-                {move || delete.get().map(|delete: End| delete(key.clone(), stopping))}
+                {delete}
             </div>
         </header>
         <Timeline detail=detail/>

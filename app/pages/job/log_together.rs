@@ -2,20 +2,22 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use api::logs::{TaskLine, TaskRef, Together, TogetherAsk, TogetherPlace};
+use leptos::ev;
 use leptos::html::Div;
 use leptos::prelude::*;
 use protocol::ids::JobKey;
 use send_wrapper::SendWrapper;
-use web_sys::{AbortController, AbortSignal};
+use wasm_bindgen::JsCast;
+use web_sys::{AbortController, AbortSignal, HtmlDivElement, HtmlElement};
 
 use crate::i18n::{Reader, tr};
 use crate::pages::job::log_all_search::LogAllSearch;
-use crate::pages::job::log_all_state::AllSearch;
+use crate::pages::job::log_all_state::{self, AllSearch};
 use crate::pages::job::log_fetch;
 use crate::pages::job::log_line::{LogTime, folded, pieces};
-use crate::pages::job::log_scroll::LINE;
 use crate::pages::job::log_switch::Switch;
 use crate::pages::job::log_wanted::{First, Log, Wanted, log_address, task_from_word};
+use crate::parts::keys;
 use crate::parts::loaded::Loaded;
 use crate::server_fns::logs::read_together;
 
@@ -128,6 +130,7 @@ fn TogetherLog(job: JobKey, attempt: u32, first: Together) -> impl IntoView {
     };
     let status = status(state);
     let search = AllSearch::new(state.job, attempt);
+    listen(state, search, wrap);
     view! {
         <div class="log log--together" class:log--wrap=wrap class:log--times=times>
             <div class="log__bar">
@@ -248,12 +251,53 @@ fn ask(state: State, place: TogetherPlace, take: fn(&mut Piece, Together) -> usi
         };
         let before = state.piece.try_update(|piece| take(piece, read)).unwrap_or(0);
         request_animation_frame(move || {
-            if let Some(Some(port)) = state.element.try_get_untracked().filter(|_| before > 0) {
-                #[expect(clippy::cast_possible_truncation, reason = "some hundred lines")]
-                let height = LINE as i32 * i32::try_from(before).unwrap_or(0);
+            let port = state.element.try_get_untracked().flatten().filter(|_| before > 0);
+            if let Some((port, height)) =
+                port.and_then(|port| height_of(&port, before).map(|height| (port, height)))
+            {
                 port.set_scroll_top(port.scroll_top() + height);
             }
         });
+    });
+}
+
+/// How high the first so many lines are, however they are wrapped.
+fn height_of(port: &HtmlDivElement, lines: usize) -> Option<i32> {
+    let rows = port.query_selector_all(".log__line").ok()?;
+    let top = |at: usize| {
+        let row = rows.item(u32::try_from(at).ok()?)?;
+        Some(row.dyn_into::<HtmlElement>().ok()?.offset_top())
+    };
+    Some(top(lines)? - top(0)?)
+}
+
+/// The keys of a log: `f` follows, `w` wraps, `n` and `N` go through what was found, `G` to the end.
+fn listen(state: State, search: AllSearch, wrap: RwSignal<bool>) {
+    let step = move |wanted| {
+        if search.text.with_untracked(|text| !text.is_empty()) {
+            search.wanted.set(Some(wanted));
+        }
+    };
+    Effect::new(move |_| {
+        // With `g` before it, a key leads to another page.
+        let after_g = StoredValue::new(false);
+        let handle = window_event_listener(ev::keydown, move |event| {
+            if keys::are_silent(&event) {
+                return;
+            }
+            let key = event.key();
+            let second = after_g.get_value();
+            after_g.set_value(key == "g" && !second);
+            match key.as_str() {
+                "f" => turn(state),
+                "w" => wrap.update(|wrap| *wrap = !*wrap),
+                "n" if !second => step(log_all_state::Wanted::Next),
+                "N" => step(log_all_state::Wanted::Previous),
+                "G" if !state.follow.get_untracked() => turn(state),
+                _other => {}
+            }
+        });
+        on_cleanup(move || handle.remove());
     });
 }
 

@@ -14,11 +14,10 @@ use crate::live::Live;
 use crate::pages::job::advice::Learnt;
 use crate::pages::job::detail::Part;
 use crate::pages::job::metrics_tab::phases::Phases;
-use crate::parts::charts::{Chart, ChartView, Span, Spans, ValueTable, charts};
+use crate::parts::charts::{Axis, Chart, ChartView, Pointed, Span, Spans, ValueTable, charts};
 use crate::parts::clock::Clock;
 use crate::parts::empty_state::EmptyState;
 use crate::parts::loaded::Loaded;
-use crate::parts::relative_time::RelativeTime;
 use crate::reading::reading;
 use crate::server_fns::metrics::get_metrics;
 
@@ -51,9 +50,10 @@ pub(crate) fn MetricsTab(key: JobKey) -> impl IntoView {
             get_metrics(MetricsAsk { from, ..MetricsAsk::new(key.clone()) })
         },
     );
+    let pointed = Pointed::nowhere();
     let content = move |metrics: JobMetrics| {
         goes_on.set_value(metrics.completed_at.is_none());
-        view! { <Measured metrics=metrics/> }
+        view! { <Measured metrics=metrics pointed=pointed/> }
     };
     view! {
         <Spans base=base among=SPANS.to_vec() span=span class="segments charts__spans"/>
@@ -63,7 +63,7 @@ pub(crate) fn MetricsTab(key: JobKey) -> impl IntoView {
 }
 
 #[component]
-fn Measured(metrics: JobMetrics) -> impl IntoView {
+fn Measured(metrics: JobMetrics, pointed: Pointed) -> impl IntoView {
     let JobMetrics { tasks, of_tasks, .. } = metrics;
     let axis = JobMetrics { tasks: Vec::new(), ..metrics };
     if tasks.iter().all(|task| task.series.is_empty()) {
@@ -74,7 +74,8 @@ fn Measured(metrics: JobMetrics) -> impl IntoView {
     let rest = (shown < u64::from(of_tasks)).then(|| {
         view! { <p class="hint">{told(move |t| (t.metrics.only_first)(shown))}</p> }
     });
-    let tasks = tasks.into_iter().map(|task| view! { <Task task=task axis=axis.clone()/> });
+    let tasks =
+        tasks.into_iter().map(|task| view! { <Task task=task axis=axis.clone() pointed=pointed/> });
     let tasks = tasks.collect_view();
     view! { <div class="stack">{tasks} {rest}</div> }.into_any()
 }
@@ -84,15 +85,16 @@ fn Task(
     task: TaskMetrics,
     /// The answer without its tasks.
     axis: JobMetrics,
+    pointed: Pointed,
 ) -> impl IntoView {
     let name = format!("{}-{}", task.role, task.index);
     let node = task.node.clone();
     let charts = charts(&task.series, &task.gpus);
-    let drawn = charts.iter().cloned().map(|chart: Chart| view! { <ChartView chart=chart/> });
+    let drawn = charts.iter().cloned().map(|chart: Chart| {
+        view! { <ChartView chart=chart pointed=pointed/> }
+    });
     let drawn = drawn.collect_view();
-    let (from, step_ms) = (axis.from, axis.step_ms);
-    // The last point may not be over yet.
-    let until = from.plus_millis(axis.step_ms * i64::from(axis.points.saturating_sub(1)));
+    let (from, step_ms, points) = (axis.from, axis.step_ms, axis.points);
     let of = name.clone();
     view! {
         <section class="card">
@@ -101,10 +103,7 @@ fn Task(
             </h2>
             <div class="charts">{drawn}</div>
             <Phases metrics=axis/>
-            <p class="charts__axis">
-                <RelativeTime at=from/>
-                <RelativeTime at=until/>
-            </p>
+            <Axis from=from step_ms=step_ms points=points pointed=pointed/>
             <Learnt task=task step_ms=step_ms/>
             <details class="fold">
                 <summary>{tr(|t| t.metrics.table)}</summary>

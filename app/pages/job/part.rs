@@ -1,13 +1,12 @@
 //! The parts of the page as pieces of code.
 
 use futures::FutureExt;
-use futures::future::join4;
+use futures::future::join3;
 use leptos::prelude::*;
 use leptos_router::hooks::{use_params_map, use_query_map};
 
 use crate::edge;
 use crate::pages::job::JobPage;
-use crate::pages::job::delete::job_delete;
 use crate::pages::job::log_tab::log;
 use crate::pages::job::log_wanted::ALL;
 use crate::pages::job::parts::part;
@@ -20,8 +19,6 @@ pub(crate) fn page() -> Page {
     Page::of_parts(|| job().boxed_local(), || first().boxed_local())
 }
 
-/// What the page that the server sent shows where the job can be deleted.
-const DELETE: &str = ".page-header__actions dialog";
 /// What it shows where the job waits.
 const WAITING: &str = "#why-waiting";
 
@@ -34,18 +31,13 @@ async fn first() {
             log(all).await;
         }
     };
-    let delete = async {
-        if edge::shows(DELETE) {
-            job_delete().await;
-        }
-    };
     let waiting = async {
         if edge::shows(WAITING) {
             job_overview_waiting().await;
         }
     };
     // What comes with all before it is asked for first.
-    join4(log, part(tab), delete, waiting).await;
+    join3(log, part(tab), waiting).await;
 }
 
 // Each part's entry stands beside what it opens, so that whoever opens it knows that alone. By the names

@@ -5,10 +5,11 @@ use protocol::ids::JobKey;
 use crate::i18n::{Reader, text, text_of, tr};
 use crate::live::Live;
 use crate::number;
+use crate::parts::about::About;
 use crate::parts::confirm::Opener;
 use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
-use crate::parts::image_table::ImageTable;
+use crate::parts::image_table::{ImageRemoval, ImageTable};
 use crate::parts::loaded::Loaded;
 use crate::parts::send_form::SendForm;
 use crate::reading::reading;
@@ -57,7 +58,7 @@ pub(crate) fn SaveButton(task: TaskOfJob) -> impl IntoView {
 #[component]
 pub(crate) fn SavedImages(key: JobKey, saving: Saving) -> impl IntoView {
     let save = Sending::to::<SaveImage>();
-    let remove = Sending::to::<RemoveImage>();
+    let (remove, removing) = (Sending::to::<RemoveImage>(), About::new());
     let topic = Live::get().images();
     let images = reading(
         move || (topic.get(), save.version().get(), remove.version().get()),
@@ -68,29 +69,28 @@ pub(crate) fn SavedImages(key: JobKey, saving: Saving) -> impl IntoView {
             saving.opener.close();
         }
     });
-    let done = move || save.value().get().filter(Result::is_ok);
     view! {
         <Dialog saving=saving save=save/>
-        <FormAnswer answer=Signal::derive(done) done=text(|t| t.images.begun)/>
+        <FormAnswer answer=save.done() done=text(|t| t.images.begun)/>
         <Loaded
             resource=images
             lines=1
             content=move |images| {
                 let of_job = images.into_iter().filter(|image| image.job == key);
-                view! { <OfJob images=of_job.collect() remove=remove/> }
+                view! { <OfJob images=of_job.collect() removing=removing/> }
             }
         />
-        <FormAnswer answer=remove.value() done=text(|t| t.images.removed)/>
+        <ImageRemoval removing=removing remove=remove/>
     }
     .into_any()
 }
 
 #[component]
-fn OfJob(images: Vec<SavedImageView>, remove: Sending) -> impl IntoView {
+fn OfJob(images: Vec<SavedImageView>, removing: About<SavedImageView>) -> impl IntoView {
     (!images.is_empty()).then(|| {
         view! {
             <h2>{tr(|t| t.images.title)}</h2>
-            <ImageTable images=images remove=remove/>
+            <ImageTable images=images removing=removing/>
         }
     })
 }

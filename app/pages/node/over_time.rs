@@ -6,11 +6,10 @@ use protocol::time::Timestamp;
 
 use crate::address;
 use crate::i18n::{text, tr};
-use crate::parts::charts::{Chart, ChartView, Span, Spans, ValueTable, charts};
+use crate::parts::charts::{Axis, Chart, ChartView, Pointed, Span, Spans, ValueTable, charts};
 use crate::parts::clock::Clock;
 use crate::parts::empty_state::EmptyState;
 use crate::parts::loaded::Loaded;
-use crate::parts::relative_time::RelativeTime;
 use crate::reading::reading;
 use crate::server_fns::metrics::get_node_metrics;
 
@@ -36,6 +35,7 @@ pub(super) fn OverTime(node: NodeName) -> impl IntoView {
     );
     let base = address::node(&node);
     let of = node.to_string();
+    let pointed = Pointed::nowhere();
     view! {
         <section class="card stack" aria-labelledby="over-time">
             <h2 id="over-time">{tr(|t| t.metrics.tab)}</h2>
@@ -43,7 +43,9 @@ pub(super) fn OverTime(node: NodeName) -> impl IntoView {
             <Loaded
                 resource=metrics
                 lines=8
-                content=move |metrics| view! { <Measured metrics=metrics of=of.clone()/> }
+                content=move |metrics| {
+                    view! { <Measured metrics=metrics of=of.clone() pointed=pointed/> }
+                }
             />
         </section>
     }
@@ -51,24 +53,20 @@ pub(super) fn OverTime(node: NodeName) -> impl IntoView {
 }
 
 #[component]
-fn Measured(metrics: NodeMetrics, of: String) -> impl IntoView {
+fn Measured(metrics: NodeMetrics, of: String, pointed: Pointed) -> impl IntoView {
     let charts = charts(&metrics.series, &metrics.gpus);
     if charts.is_empty() {
         let (title, hint) = (text(|t| t.metrics.nothing), text(|t| t.metrics.nothing_hint));
         return view! { <EmptyState title=title hint=hint/> }.into_any();
     }
-    let drawn = charts.iter().cloned().map(|chart: Chart| view! { <ChartView chart=chart/> });
+    let drawn = charts.iter().cloned().map(|chart: Chart| {
+        view! { <ChartView chart=chart pointed=pointed/> }
+    });
     let drawn = drawn.collect_view();
-    let from = metrics.from;
-    // The last point may not be over yet.
-    let points = i64::from(metrics.points.saturating_sub(1));
-    let until = from.plus_millis(metrics.step_ms * points);
+    let NodeMetrics { from, step_ms, points, .. } = metrics;
     view! {
         <div class="charts">{drawn}</div>
-        <p class="charts__axis">
-            <RelativeTime at=from/>
-            <RelativeTime at=until/>
-        </p>
+        <Axis from=from step_ms=step_ms points=points pointed=pointed/>
         <details class="fold">
             <summary>{tr(|t| t.metrics.table)}</summary>
             <ValueTable of=of charts=charts/>

@@ -1,9 +1,9 @@
 use leptos::prelude::*;
 
-use crate::i18n::{text, tr};
+use crate::i18n::tr;
 use crate::live::Live;
-use crate::parts::form_errors::FormAnswer;
-use crate::parts::image_table::ImageTable;
+use crate::parts::about::About;
+use crate::parts::image_table::{ImageRemoval, ImageTable};
 use crate::parts::loaded::Loaded;
 use crate::reading::reading;
 use crate::sending::Sending;
@@ -12,7 +12,7 @@ use crate::server_fns::images::{RemoveImage, list_images};
 /// One's own saved images; everybody's, for administrators.
 #[component]
 pub(crate) fn Images() -> impl IntoView {
-    let remove = Sending::to::<RemoveImage>();
+    let (remove, removing) = (Sending::to::<RemoveImage>(), About::new());
     let topic = Live::get().images();
     let images = reading(move || (topic.get(), remove.version().get()), |_| list_images());
     view! {
@@ -28,10 +28,10 @@ pub(crate) fn Images() -> impl IntoView {
                     if images.is_empty() {
                         return view! { <p class="hint">{tr(|t| t.images.none)}</p> }.into_any();
                     }
-                    view! { <ImageTable images=images remove=remove/> }.into_any()
+                    view! { <ImageTable images=images removing=removing/> }.into_any()
                 }
             />
-            <FormAnswer answer=remove.value() done=text(|t| t.images.removed)/>
+            <ImageRemoval removing=removing remove=remove/>
         </section>
     }
     .into_any()

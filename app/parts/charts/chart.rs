@@ -2,6 +2,7 @@ use std::fmt::Write as _;
 
 use leptos::prelude::*;
 
+use super::pointed::Pointed;
 use super::quantity::{Chart, Line};
 use crate::i18n::{Reader, tr};
 use crate::parts::table::DataTable;
@@ -11,9 +12,10 @@ const SIZE: (f32, f32) = (600.0, 100.0);
 /// Colours of lines, of which there are so many in the style sheet.
 const COLOURS: usize = 8;
 
-/// A quantity over time. The table beside it says the same to who cannot see it.
+/// A quantity over time, with its latest values, or those of the moment that somebody points at. The table beside
+/// it says the same to who cannot see it.
 #[component]
-pub(crate) fn ChartView(chart: Chart) -> impl IntoView {
+pub(crate) fn ChartView(chart: Chart, pointed: Pointed) -> impl IntoView {
     let highest = chart.lines.iter().map(Line::highest).fold(0.0, f32::max);
     let top = chart.unit.top(highest);
     let lines = chart.lines.iter().zip((1..=COLOURS).cycle()).map(|(line, colour)| {
@@ -21,13 +23,25 @@ pub(crate) fn ChartView(chart: Chart) -> impl IntoView {
         view! { <path class=class d=path(&line.values, top)></path> }
     });
     let lines = lines.collect_view();
+    let points = chart.lines.iter().map(|line| line.values.len()).max().unwrap_or(0);
+    let rule = move || {
+        let x = middle(pointed.point(points)?, points);
+        Some(view! { <path class="chart__moment" d=format!("M{x:.1} 0V{}", SIZE.1)></path> })
+    };
     let (unit, title) = (chart.unit, chart.title);
     let keys = chart.lines.into_iter().zip((1..=COLOURS).cycle()).map(move |(line, colour)| {
         let class = format!("chart__key chart__key--{colour}");
         let reader = Reader::get();
         let name = line.name;
-        let latest = unit.write(line.latest());
-        view! { <li class=class>{move || name.write(reader.texts())} " " <b>{latest}</b></li> }
+        let (latest, values) = (line.latest(), line.values);
+        let value = move || match pointed.point(values.len()) {
+            None => unit.write(latest),
+            // Nothing was measured then.
+            Some(point) => values[point].map_or("–".to_owned(), |value| unit.write(value)),
+        };
+        view! {
+            <li class=class>{move || name.write(reader.texts())} " " <b>{move || value()}</b></li>
+        }
     });
     let keys = keys.collect_view();
     view! {
@@ -42,8 +56,11 @@ pub(crate) fn ChartView(chart: Chart) -> impl IntoView {
                 preserveAspectRatio="none"
                 aria-hidden="true"
                 focusable="false"
+                on:pointermove=move |event| pointed.follow(&event)
+                on:pointerleave=move |_| pointed.leave()
             >
                 {lines}
+                {move || rule()}
             </svg>
             <ul class="chart__keys">{keys}</ul>
         </figure>
@@ -53,15 +70,14 @@ pub(crate) fn ChartView(chart: Chart) -> impl IntoView {
 
 /// A line through the values; where one is not known, there is none.
 fn path(values: &[Option<f32>], top: f32) -> String {
-    let (width, height) = SIZE;
-    let step = width / values.len().max(1) as f32;
+    let height = SIZE.1;
     let (mut path, mut draws) = (String::new(), false);
     for (at, value) in values.iter().enumerate() {
         let Some(value) = value else {
             draws = false;
             continue;
         };
-        let (x, y) = ((at as f32 + 0.5) * step, height - (value / top).clamp(0.0, 1.0) * height);
+        let (x, y) = (middle(at, values.len()), height - (value / top).clamp(0.0, 1.0) * height);
         // A line of no length is drawn as a dot: a value may have none beside it.
         let written = match draws {
             true => write!(path, "L{x:.1} {y:.1}"),
@@ -70,6 +86,11 @@ fn path(values: &[Option<f32>], top: f32) -> String {
         draws = written.is_ok();
     }
     path
+}
+
+/// Where the middle of one of so many points is.
+fn middle(point: usize, points: usize) -> f32 {
+    (point as f32 + 0.5) * SIZE.0 / points.max(1) as f32
 }
 
 /// The same in numbers.
