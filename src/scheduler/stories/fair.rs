@@ -120,7 +120,7 @@ fn of_type(name: &str, id: i64, (gpus, gpu_type): (u32, &str)) -> Request {
 #[test]
 fn what_is_held_and_had_counts_by_its_type() {
     let mut state = State::of(&weighed(DAY).snapshot);
-    let shown: Vec<_> = state.weights().into_iter().map(|(of, _)| of.to_string()).collect();
+    let shown: Vec<_> = state.weights().into_keys().map(|of| of.to_string()).collect();
     assert_eq!(shown, ["A100", "V100"]);
     let asked = [("alice", "A100"), ("bob", "V100")];
     for ((name, gpu_type), id) in asked.into_iter().zip(1..) {

@@ -13,7 +13,7 @@ enum Kind {
 }
 
 /// Every variable, the key it sets, and what its text is.
-const KNOWN: [(&str, &str, Kind); 58] = [
+const KNOWN: [(&str, &str, Kind); 59] = [
     ("BERTH_LISTEN", "listen", Kind::Text),
     ("BERTH_DATA", "data", Kind::Text),
     ("BERTH_PUBLIC_URL", "public_url", Kind::Text),
