@@ -39,7 +39,9 @@ fn Whole(used: JobUse) -> impl IntoView {
     let advice = of_job(&used);
     let advice = (!advice.is_empty()).then(|| {
         let items = advice.into_iter().map(|(role, advice)| {
-            view! { <li>{role} ": " {told(move |t| advice.write(t))}</li> }
+            let said =
+                move |t: &'static Texts| format!("{role}{}{}", t.common.colon, advice.write(t));
+            view! { <li>{told(said)}</li> }
         });
         view! { <ul class="hint">{items.collect_view()}</ul> }
     });
@@ -178,7 +180,7 @@ mod tests {
             ..JobUse::default()
         };
         let expected = [
-            ("Waited", "1 min 30 s"),
+            ("Waited", "1m 30s"),
             ("GPU hours asked for", "2.50 h"),
             ("GPU hours held", "2.00 h"),
             ("of which lost", "0.50 h"),
