@@ -9,6 +9,7 @@ use protocol::wait::{WaitReason, Waiting};
 
 use crate::answer::admit::never;
 use crate::answer::elsewhere::elsewhere;
+use crate::cluster::claim::Claim;
 use crate::model::remaining::Remaining;
 use crate::model::{Expected, Explanation, Ground, Plan, Request, Snapshot};
 use crate::numbers::indices::{AccountIndex, ClassIndex, LineIndex};
@@ -277,7 +278,8 @@ impl State {
             None => {
                 let accounts = cluster.accounts(class.cluster).iter();
                 let owners = accounts.map(|account| cluster.cells.owner(*account));
-                owners.flat_map(|owner| &cluster.counting[owner]).map(end).collect()
+                let all = owners.flat_map(|owner| &cluster.counting[owner]);
+                all.filter(|(job, _)| self.holds_what_is_asked(**job, class)).map(end).collect()
             }
         };
         let first = ends.len().min(HOLDERS);
@@ -286,6 +288,15 @@ impl State {
         }
         ends[..first].sort_unstable();
         ends.into_iter().map(|(_, job)| job).collect()
+    }
+
+    /// Whether a job holds GPUs of a type that would do for a class, if that asks for any.
+    fn holds_what_is_asked(&self, job: JobId, class: &Class) -> bool {
+        let with_gpus = class.roles.iter().map(|role| &role.ask).filter(|ask| ask.gpus > 0);
+        let types = with_gpus.fold(0, |types, ask| types | ask.types);
+        let of_type = |claim: &Claim| claim.gpus != 0 && types >> claim.gpu_type & 1 == 1;
+        let tenant = self.cluster.tenants.get(&job);
+        types == 0 || tenant.is_some_and(|tenant| tenant.claims.iter().any(of_type))
     }
 
     /// When a job that has a reservation starts.
