@@ -59,11 +59,14 @@ fn why_waiting(detail: JobDetail, waiting: Waiting) -> AnyView {
     view! { {move || why()} }.into_any()
 }
 
+/// What is there where it is said what a job came to, also where that is nothing.
+pub(super) const USED: &str = "job-use";
+
 /// What it came to. Pages of jobs that go on come without the code for that.
 fn used(key: JobKey) -> AnyView {
     let made = opened(Signal::derive(|| Some(())), |()| job_overview_used());
     let used = move || made.get().map(|made: MakeUsed| made(key.clone()));
-    view! { {move || used()} }.into_any()
+    view! { <div id=USED class="part">{move || used()}</div> }.into_any()
 }
 
 #[component]

@@ -1,7 +1,7 @@
 //! The parts of the page as pieces of code.
 
 use futures::FutureExt;
-use futures::future::join3;
+use futures::future::join4;
 use leptos::prelude::*;
 use leptos_router::hooks::{use_params_map, use_query_map};
 
@@ -9,8 +9,10 @@ use crate::edge;
 use crate::pages::job::JobPage;
 use crate::pages::job::log_tab::log;
 use crate::pages::job::log_wanted::ALL;
+use crate::pages::job::overview::USED;
 use crate::pages::job::parts::part;
 use crate::pages::job::tab::Tab;
+use crate::pages::job::used::job_overview_used;
 use crate::pages::job::why::job_overview_waiting;
 use crate::part::{MakeView, Page};
 
@@ -36,8 +38,13 @@ async fn first() {
             job_overview_waiting().await;
         }
     };
+    let used = async {
+        if edge::shows(&format!("#{USED}")) {
+            job_overview_used().await;
+        }
+    };
     // What comes with all before it is asked for first.
-    join3(log, part(tab), waiting).await;
+    join4(log, part(tab), waiting, used).await;
 }
 
 // Each part's entry stands beside what it opens, so that whoever opens it knows that alone. By the names
