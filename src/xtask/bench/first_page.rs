@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail, ensure};
 
 use super::berth::Berth;
 use super::figures::Measured;
@@ -29,15 +29,18 @@ pub(super) fn measure(binary: &Path) -> Result<Vec<Measured>> {
     Ok(vec![Measured { name: "first_page", value: kilobytes, unit: "kB" }])
 }
 
-/// The cookie of a session.
+/// The cookies of who has signed in: of his session, and of the device that he does it from.
 pub(super) fn sign_in(berth: &Berth) -> Result<String> {
     let answer = berth
         .agent()
         .post(berth.url("/auth/sign-in"))
         .header("Origin", berth.url(""))
         .send_json(berth.credentials())?;
-    let cookie = answer.headers().get("set-cookie").context("signing in set no cookie")?;
-    Ok(cookie.to_str()?.split(';').next().unwrap_or_default().to_owned())
+    let set = answer.headers().get_all("set-cookie").into_iter();
+    let set = set.map(|cookie| Ok(cookie.to_str()?.split(';').next().unwrap_or_default()));
+    let cookies = set.collect::<Result<Vec<_>>>()?.join("; ");
+    ensure!(!cookies.is_empty(), "signing in set no cookie");
+    Ok(cookies)
 }
 
 /// A body as it is transferred: ureq is built without brotli and so leaves it as it comes.
