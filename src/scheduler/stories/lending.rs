@@ -314,23 +314,6 @@ fn what_is_expected_to_be_short_goes_first_and_nothing_waits_for_ever() {
 }
 
 #[test]
-fn who_holds_other_gpus_than_those_asked_for_is_not_named() {
-    let story = cluster().node("a").gpus(4, "A100").node("b").gpus(4, "V100");
-    let story = story.share("vision", &[("A100", 4), ("V100", 4)], None).borrows_nothing();
-    let story = story.running(7, "vision", &[("a", &[0, 1, 2, 3], 4)]);
-    let story = story.running(8, "vision", &[("b", &[0, 1, 2, 3], 4)]);
-    let waits = |id, types| job(id).within("vision").gpus(2, types);
-    let story = story.waits(waits(1, &["V100"])).waits(waits(2, &["V100"]));
-    let mut state = State::of(&story.waits(waits(3, &["A100", "V100"])).snapshot);
-    state.pass(NOW);
-    let mut holders = |id| state.explain(JobId(id), NOW).unwrap().holders;
-    assert_eq!(holders(2), [JobId(8)]);
-    let mut of_either = holders(3);
-    of_either.sort_unstable();
-    assert_eq!(of_either, [JobId(7), JobId(8)]);
-}
-
-#[test]
 fn an_explanation_says_who_holds_what_and_until_when() {
     let story = cluster()
         .node("a")
