@@ -114,10 +114,10 @@ fn Roles(roles: Vec<RoleUse>) -> impl IntoView {
             label=|t| t.metrics.used
             heads=&[
                 (|t| t.job.roles, None),
-                (|t| t.metrics.cpu, Some("num")),
-                (|t| t.metrics.memory, Some("num")),
-                (|t| t.metrics.gpu_load, Some("num")),
-                (|t| t.metrics.gpu_memory, Some("num")),
+                (|t| t.metrics.cpu, None),
+                (|t| t.metrics.memory, None),
+                (|t| t.metrics.gpu_load, None),
+                (|t| t.metrics.gpu_memory, None),
             ]
         >
             {rows}
@@ -136,10 +136,10 @@ fn Row(role: RoleUse) -> impl IntoView {
     view! {
         <tr>
             <th scope="row">{role.role.to_string()}</th>
-            <td class="num"><Cell extent=role.cpus write=cores asked=cpus/></td>
-            <td class="num"><Cell extent=role.memory write=bytes asked=memory/></td>
-            <td class="num"><Cell extent=role.gpu_load write=percent/></td>
-            <td class="num"><Cell extent=role.gpu_memory write=bytes/></td>
+            <td><Cell extent=role.cpus write=cores asked=cpus/></td>
+            <td><Cell extent=role.memory write=bytes asked=memory/></td>
+            <td><Cell extent=role.gpu_load write=percent/></td>
+            <td><Cell extent=role.gpu_memory write=bytes/></td>
         </tr>
     }
     .into_any()
