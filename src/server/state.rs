@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::net::IpAddr;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use api::Backend;
@@ -28,9 +29,20 @@ use crate::task_hosts::TaskHosts;
 /// The most bytes of a file that is sent, when nothing is said.
 const UPLOAD_LIMIT: u64 = 100_000_000_000;
 
-/// Shared by all handlers; cheap to clone.
+/// Shared by all handlers. Every layer around them has one of its own for each request: a clone is one count.
 #[derive(Clone)]
-pub struct AppState {
+pub struct AppState(Arc<Parts>);
+
+impl Deref for AppState {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
+/// What is shared.
+pub struct Parts {
     /// All operations.
     pub backend: Backend,
     /// Whether the parts below are well.
@@ -80,7 +92,7 @@ impl AppState {
         let (news, tasks) = (Newsroom::new(), TaskTracker::new());
         let changes = backend.changes.subscribe(&system_actor());
         tasks.spawn(Arc::clone(&news).run(changes, options.shutdown.clone()));
-        Self {
+        Self(Arc::new(Parts {
             backend,
             probe,
             site: Arc::new(options.site),
@@ -101,11 +113,17 @@ impl AppState {
             metrics_token: options.metrics_token.map(Into::into),
             shutdown: options.shutdown,
             tasks,
-        }
+        }))
     }
 }
 
 impl fmt::Debug for AppState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Debug for Parts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AppState").finish_non_exhaustive()
     }

@@ -185,7 +185,7 @@ async fn open(
         .max_write_buffer_size(WAITING);
     let tracker = state.tasks.token();
     Ok(upgrade.on_upgrade(async move |socket| {
-        let conversation = Conversation::new(socket, state.shutdown);
+        let conversation = Conversation::new(socket, state.shutdown.clone());
         match opened {
             Ok(terminal) => conversation.run(terminal, still).await,
             Err(api::Error { code, message, .. }) => {
