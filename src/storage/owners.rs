@@ -74,6 +74,21 @@ impl Storage {
         self.claim(place, user).await.map(Some)
     }
 
+    /// Claims a place where nothing is, and makes it a folder, all in one step: each job with an output folder
+    /// of its own waits for it. `false`: it cannot be done so, or something is there or claimed; the place is
+    /// as it was, and is to be claimed and made by itself.
+    ///
+    /// # Errors
+    /// As [`Storage::claim_new`] and [`Storage::create_folder`].
+    pub async fn claim_and_make(&self, place: &StoragePath, user: &UserName) -> Result<bool> {
+        match (&self.place, named(user, place)) {
+            (Place::Folder(folder), Some(entry)) => {
+                folder.make_and_link(place, &entry, (&of_all(user), &claim(place))).await
+            }
+            (Place::Folder(_) | Place::Web(_), _) => Ok(false),
+        }
+    }
+
     /// Says of a place whose it is, unless that was said before. In a folder the disk is not waited
     /// for at each place: there it is another name of one file that says it of all the user's places
     /// and was written durably.

@@ -129,6 +129,20 @@ impl Access<'_> {
         if standing.is_shared() { Err(shared_folder(path)) } else { Ok(standing) }
     }
 
+    /// Makes such a folder, right in one of the documents' folders, where nothing is yet and which nobody has.
+    /// `false`: nothing was done, and it is to be asked for and made as any other is.
+    pub(crate) async fn make_new(&self, place: &StoragePath) -> Result<bool> {
+        if !place.parent().is_some_and(|folder| rights::is_of_documents(&folder)) {
+            return Ok(false);
+        }
+        match self.whose(place).await? {
+            Whose::Claim(_) => {
+                Ok(self.store.storage.claim_and_make(place, &self.actor.user).await?)
+            }
+            Whose::Common | Whose::User { .. } => Ok(false),
+        }
+    }
+
     /// The topmost folder on the way to a path that has one owner: what is in it he may rename, it
     /// itself neither he nor his tasks can.
     pub(crate) async fn top(&self, path: &StoragePath) -> Result<StoragePath> {

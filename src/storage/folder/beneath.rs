@@ -70,19 +70,17 @@ impl Root {
             Err(Errno::NOENT) => {}
             found => return found,
         }
+        // Mostly it alone is.
+        match self.parent(path) {
+            Err(Errno::NOENT) => {}
+            held => return held.and_then(|(folder, name)| make_in(folder.as_fd(), name)),
+        }
         let mut folder = self.0.try_clone().map_err(|_| Errno::MFILE)?;
         for name in path.parts() {
-            let found = match open_beneath(folder.as_fd(), name, HOLD_FOLDER) {
-                Err(Errno::NOENT) => {
-                    match mkdirat(&folder, name, FOLDER_MODE) {
-                        Err(error) if error != Errno::EXIST => return Err(error),
-                        Ok(()) | Err(_) => {}
-                    }
-                    open_beneath(folder.as_fd(), name, HOLD_FOLDER)
-                }
-                found => found,
+            folder = match open_beneath(folder.as_fd(), name, HOLD_FOLDER) {
+                Err(Errno::NOENT) => make_in(folder.as_fd(), name)?,
+                found => found?,
             };
-            folder = found?;
         }
         Ok(folder)
     }
@@ -90,6 +88,14 @@ impl Root {
     fn at(&self, path: &StoragePath, flags: OFlags) -> Result<OwnedFd> {
         let below = path.as_str().trim_start_matches('/');
         open_beneath(self.0.as_fd(), if below.is_empty() { "." } else { below }, flags)
+    }
+}
+
+/// Makes a folder in another one, unless somebody has meanwhile, and holds it open.
+fn make_in(folder: BorrowedFd<'_>, name: &str) -> Result<OwnedFd> {
+    match mkdirat(folder, name, FOLDER_MODE) {
+        Err(error) if error != Errno::EXIST => Err(error),
+        Ok(()) | Err(_) => open_beneath(folder, name, HOLD_FOLDER),
     }
 }
 

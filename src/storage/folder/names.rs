@@ -59,17 +59,47 @@ impl Folder {
     ) -> Result<Option<bool>> {
         let (of, empty) = (place.clone(), empty.clone());
         let (source, target) = (from.clone(), to.clone());
-        let both = move |root: &Root| -> Result<Option<bool>> {
-            if find(root, &of)?.is_some() {
-                return Ok(None);
-            }
-            touch(root, &empty)?;
-            match link_from(root, &source, &target) {
-                Err(StorageError::Exists { .. }) => Ok(Some(false)),
-                linked => linked.map(Some),
-            }
-        };
+        let both = move |root: &Root| touch_and_link(root, &of, &empty, (&source, &target));
         self.work(place, both).await
+    }
+
+    /// The same, and makes a folder at the place. `false`: something is there, or the file has no such name,
+    /// and no folder is made.
+    pub(crate) async fn make_and_link(
+        &self,
+        place: &StoragePath,
+        empty: &StoragePath,
+        (from, to): (&StoragePath, &StoragePath),
+    ) -> Result<bool> {
+        let (of, empty) = (place.clone(), empty.clone());
+        let (source, target) = (from.clone(), to.clone());
+        let all = move |root: &Root| -> Result<bool> {
+            if find(root, &target)?.is_some() {
+                return Ok(false);
+            }
+            if touch_and_link(root, &of, &empty, (&source, &target))? != Some(true) {
+                return Ok(false);
+            }
+            let made = root.make(&of).map_err(|error| StorageError::of_errno(&of, error));
+            made.map(|_| true)
+        };
+        self.work(place, all).await
+    }
+}
+
+fn touch_and_link(
+    root: &Root,
+    place: &StoragePath,
+    empty: &StoragePath,
+    (from, to): (&StoragePath, &StoragePath),
+) -> Result<Option<bool>> {
+    if find(root, place)?.is_some() {
+        return Ok(None);
+    }
+    touch(root, empty)?;
+    match link_from(root, from, to) {
+        Err(StorageError::Exists { .. }) => Ok(Some(false)),
+        linked => linked.map(Some),
     }
 }
 

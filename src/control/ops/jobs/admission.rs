@@ -235,7 +235,11 @@ async fn make_output(store: &Store, actor: &Actor, spec: &JobSpec) -> Result<()>
     let path = environment::output_dir(&facts(store, spec, &key));
     let place = store.storage.resolve(&path);
     let place = place.map_err(|error| about("outputDir", error))?;
-    let written = Access { store, actor }.to_write_whole(&place).await;
+    let access = Access { store, actor };
+    if access.make_new(&place).await.map_err(|error| about("outputDir", error))? {
+        return Ok(());
+    }
+    let written = access.to_write_whole(&place).await;
     written.map_err(|error| about("outputDir", error))?;
     let made = store.storage.create_folder(&place).await;
     made.map_err(|error| about("outputDir", error))

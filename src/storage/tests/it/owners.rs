@@ -55,6 +55,33 @@ async fn what_is_new_is_claimed_and_what_is_there_is_not() {
 }
 
 #[tokio::test]
+async fn what_is_nobodys_is_claimed_and_made_in_one_step() {
+    let (_folder, storage) = open();
+    let (alice, bob) = (user("alice"), user("bob"));
+    let first = at(&storage, "/Output/first");
+    assert!(!storage.claim_and_make(&first, &alice).await.unwrap(), "nothing says yet who she is");
+    assert!(!storage.exists(&first).await.unwrap());
+    storage.claim(&first, &alice).await.unwrap();
+    let place = at(&storage, "/Output/new");
+    assert!(storage.claim_and_make(&place, &alice).await.unwrap());
+    assert!(storage.exists(&place).await.unwrap());
+    assert_eq!(storage.owner(&place).await.unwrap().as_ref(), Some(&alice));
+    assert_eq!(storage.places_of(&alice).await.unwrap(), [first.clone(), place.clone()]);
+    storage.claim(&at(&storage, "/Output/his"), &bob).await.unwrap();
+    for taken in [&place, &first] {
+        assert!(!storage.claim_and_make(taken, &bob).await.unwrap());
+        assert!(!storage.claim_and_make(taken, &alice).await.unwrap());
+        assert_eq!(storage.owner(taken).await.unwrap().as_ref(), Some(&alice));
+    }
+    assert!(!storage.exists(&first).await.unwrap());
+    let there = at(&storage, "/Output/there");
+    storage.create_folder(&there).await.unwrap();
+    assert!(!storage.claim_and_make(&there, &bob).await.unwrap());
+    assert_eq!(storage.owner(&there).await.unwrap(), None);
+    assert_eq!(storage.places_of(&bob).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
 async fn odd_user_names_do_no_harm() {
     let (folder, storage) = open();
     let place = at(&storage, "/Output/x");
