@@ -28,7 +28,7 @@ pub(super) fn routes() -> Doors {
         .route("/jobs/{name}/ssh", get(ssh::of_name))
         .route("/jobs/{name}/ssh/key", get(ssh::key_of_name).sends(200, BYTES))
         .route("/jobs/{name}/terminal", get(terminal::of_name).says(101))
-        .nest("/user", v2::people().route("/", of_users()))
+        .nest("/user", v2::people().route("/", of_users()).route("/{user}/githubPAT", at_github()))
         .nest("/user/{user}/jobs", by_user())
         .route("/kubernetes/nodes", get(v2::kubernetes::nodes))
         .route("/kubernetes/pods", get(v2::kubernetes::pods))
@@ -47,6 +47,10 @@ fn of_job() -> Door {
 
 fn of_users() -> Door {
     put(changes::put).gives::<Message>(201).delete(changes::remove)
+}
+
+fn at_github() -> Door {
+    put(changes::set_at_github).gives::<Message>(201)
 }
 
 fn of_virtual_cluster() -> Door {

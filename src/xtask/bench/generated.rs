@@ -3,9 +3,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::thread;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use serde_json::Value;
 
@@ -13,7 +14,7 @@ use super::berth::Berth;
 use super::figures::Course;
 use super::throughput;
 use crate::packages;
-use crate::process::{self, output};
+use crate::process::output;
 use crate::progress::{note, step};
 use crate::workspace::Workspace;
 
@@ -21,8 +22,9 @@ use crate::workspace::Workspace;
 const PACKAGE: &str = "schemathesis==4.32.5";
 /// What would have no end, or would end the token that asks: names of users are learnt from answers.
 const LEFT_OUT: &str = r"^(getEvents|deleteV\d(AuthnBasicLogout|Tokens?Token|Users?UserAccess))$";
-/// So many ask at the same time.
-const WORKERS: &str = "4";
+/// So many ask at the same time, each a program with one thread: in several threads of one, Python before
+/// 3.11.9 fails now and then at what it reads of its own ("AST constructor recursion depth mismatch").
+const ASKERS: u64 = 2;
 
 /// How many.
 #[derive(Debug, Args)]
@@ -43,22 +45,21 @@ pub(super) fn run(
     let berth = Berth::start(binary, throughput::NODES)?;
     let document = berth.get("/api/openapi.json")?;
     // Each operation is asked so often in a round, and less often where there is little to choose from.
-    let each = wanted.requests.div_ceil(operations(&document)?).max(1);
+    let each = wanted.requests.div_ceil(operations(&document)? * ASKERS).max(1);
     note(&format!("--seed {}", course.seed));
     let begun = answered(&berth)?;
     let mut asked = 0;
     for round in 0.. {
-        let mut requests = Command::new(&generator);
-        requests.current_dir(berth.folder()).arg("run").arg(berth.url("/api/openapi.json"));
-        requests.args(["--url", &berth.url(""), "--phases", "coverage,fuzzing"]);
-        requests.args(["--header", &format!("Authorization: Bearer {}", berth.token())]);
-        requests.args(["--generation-with-security-parameters", "false"]);
-        requests.args(["--checks", "not_a_server_error", "--continue-on-failure"]);
-        requests.args(["--exclude-operation-id-regex", LEFT_OUT, "--workers", WORKERS]);
-        requests.args(["--max-examples", &each.to_string(), "--request-timeout", "30"]);
-        requests.args(["--seed", &course.seed.wrapping_add(round).to_string()]);
-        requests.args(["--suppress-health-check", "all", "--warnings", "off"]);
-        process::run(requests.args(["--generation-database", "none"]))?;
+        let seeds = (round * ASKERS..).map(|n| course.seed.wrapping_add(n));
+        let mut askers = Vec::new();
+        for (asker, seed) in (0..ASKERS).zip(seeds) {
+            let folder = berth.folder().join(format!("asker-{asker}"));
+            fs::create_dir_all(&folder)?;
+            let mut requests = questions(&generator, &berth, (each, seed));
+            requests.current_dir(folder);
+            askers.push(requests);
+        }
+        together(askers)?;
         let before = asked;
         asked = answered(&berth)? - begun;
         if asked >= wanted.requests {
@@ -70,6 +71,43 @@ pub(super) fn run(
     }
     well(&berth)?;
     println!("generated {asked} requests");
+    Ok(())
+}
+
+/// What asks each operation so often, by what this seed makes.
+fn questions(generator: &Path, berth: &Berth, (each, seed): (u64, u64)) -> Command {
+    let mut requests = Command::new(generator);
+    requests.arg("run").arg(berth.url("/api/openapi.json"));
+    requests.args(["--url", &berth.url(""), "--phases", "coverage,fuzzing", "--workers", "1"]);
+    requests.args(["--header", &format!("Authorization: Bearer {}", berth.token())]);
+    requests.args(["--generation-with-security-parameters", "false"]);
+    requests.args(["--checks", "not_a_server_error", "--continue-on-failure"]);
+    requests.args(["--exclude-operation-id-regex", LEFT_OUT]);
+    requests.args(["--max-examples", &each.to_string(), "--request-timeout", "30"]);
+    requests.args(["--seed", &seed.to_string(), "--suppress-health-check", "all"]);
+    requests.args(["--warnings", "off", "--generation-database", "none"]);
+    requests
+}
+
+/// Runs them at the same time, and shows what each has said when it has ended.
+fn together(askers: Vec<Command>) -> Result<()> {
+    let begin = |mut asker: Command| thread::spawn(move || said(&mut asker));
+    let running: Vec<_> = askers.into_iter().map(begin).collect();
+    // All are waited for, whatever one of them says.
+    let ended: Vec<_> = running.into_iter().map(thread::JoinHandle::join).collect();
+    for ended in ended {
+        ended.map_err(|_| anyhow!("a thread that waits for a program panicked"))??;
+    }
+    Ok(())
+}
+
+fn said(asker: &mut Command) -> Result<()> {
+    let output = asker.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
+    let output = output.context("cannot start what makes the requests")?;
+    println!("{}", String::from_utf8_lossy(&output.stdout));
+    if !output.status.success() {
+        bail!("requests were answered otherwise than they should be ({})", output.status);
+    }
     Ok(())
 }
 

@@ -366,7 +366,7 @@ pub(super) fn task_wire(detail: &JobDetail, attempt: &AttemptView, task: &TaskVi
         container_ip: Some(task.address.clone()),
         container_node_name: Some(task.node.clone()),
         container_ports: ports(task),
-        container_gpus: (!task.gpus.is_empty()).then(|| gpu_mask(&task.gpus)),
+        container_gpus: container_gpus(task.container.as_deref(), &task.gpus),
         gpu_part: task.gpu_part,
         container_log: Some(log_address(detail, attempt.number, &task.role, task.index)),
         container_exit_code: exit.map(|exit| exit.code.unwrap_or_else(|| exit::code(exit))),
@@ -384,6 +384,11 @@ pub(super) fn task_wire(detail: &JobDetail, attempt: &AttemptView, task: &TaskVi
         current_attempt_completed_time: task.completed_at,
         ..unplaced(task.index, job_state(task.state))
     }
+}
+
+/// The GPUs of a container, once there is one: OpenPAI's clients are told of none before.
+fn container_gpus(container: Option<&str>, gpus: &[u32]) -> Option<u64> {
+    (container.is_some() && !gpus.is_empty()).then(|| gpu_mask(gpus))
 }
 
 fn task_uid(detail: &JobDetail, attempt: u32, role: &RoleName, index: u32) -> String {

@@ -53,7 +53,7 @@ fn validator(place: &str, schema: &Value) -> Arc<Validator> {
 }
 
 /// The operation that an address is of: where several fit, the one that says most of it.
-fn find(method: &str, path: &str) -> Option<(&'static str, &'static Value)> {
+pub(crate) fn find(method: &str, path: &str) -> Option<(&'static str, &'static Value)> {
     let paths = document()["paths"].as_object()?;
     let fitting = paths.iter().filter(|(template, _)| fits(template, path));
     let (template, methods) = fitting.min_by_key(|(template, _)| template.matches('{').count())?;

@@ -32,6 +32,7 @@ mod notifications;
 mod openpai;
 mod openpai_clients;
 mod openpai_editor;
+mod openpai_operations;
 mod openpai_people;
 mod operate;
 mod pages;

@@ -167,10 +167,15 @@ async fn a_log_is_a_page_behind_the_address_that_version_1_tells() {
             (answer.status, answer.header("content-type")),
             (200, "text/html; charset=utf-8")
         );
-        assert!(answer.text.contains("<pre>one\ntwo\n</pre>"), "{file}: {}", answer.text);
+        let all = "<div class=\"content\"><pre>one\ntwo\n</pre></div>";
+        assert!(answer.text.contains(all), "{file}: {}", answer.text);
     }
     let end = client.get(&format!("{page}user.pai.all?start=4"), &[ALICE]).await;
     assert!(end.text.contains("<pre>two\n</pre>"), "{}", end.text);
+    assert!(end.text.contains("<p>Showing the last 4 bytes. "), "{}", end.text);
+    let (_, link) = end.text.split_once("<a href=\"").expect("the way to all of it");
+    let link = link.split('"').next().unwrap().replace("&amp;", "&");
+    assert_eq!(client.get(&link, &[ALICE]).await.text, "one\ntwo\n");
     for wrong in ["passwd", "user.pai.stdout/further"] {
         assert_eq!(client.get(&format!("{page}{wrong}"), &[ALICE]).await.status, 404, "{wrong}");
     }

@@ -239,6 +239,33 @@ async fn version_1_makes_changes_and_removes_users() {
 }
 
 #[tokio::test]
+async fn what_opens_an_account_at_github_is_taken_but_not_kept() {
+    let hall = Hall::open().await;
+    let path = "/api/v1/user/alice/githubPAT";
+    let pat = json!({ "githubPAT": "opens_github" });
+    let none = json!({ "githubPAT": "" });
+    for (who, body, warning) in [
+        ("alice", &pat, "not used: githubPAT;"),
+        ("admin", &pat, "not used: githubPAT;"),
+        ("alice", &none, ""),
+    ] {
+        let answer = send(&hall, who, "PUT", path, body.clone()).await;
+        assert_eq!(answer.status, 201, "{}", answer.text);
+        assert_eq!(answer.json()["message"], "update user github PAT successfully");
+        let said = answer.header("x-warning");
+        assert!(said.starts_with(warning) && said.is_empty() == warning.is_empty(), "{said}");
+    }
+    let kept = get(&hall, "admin", "/api/v2/users/alice").await.to_string();
+    assert!(!kept.contains("opens_github"), "{kept}");
+    for (who, user) in [("bob", "alice"), ("admin", "nobody_here")] {
+        let path = format!("/api/v1/user/{user}/githubPAT");
+        let answer = send(&hall, who, "PUT", &path, pat.clone()).await;
+        assert_eq!((answer.status, &answer.json()["code"]), (404, &json!("NoUserError")));
+    }
+    hall.control.shutdown().await;
+}
+
+#[tokio::test]
 async fn programs_change_no_accounts() {
     let hall = Hall::open().await;
     let made = done(&hall, 200, "POST", "/api/v2/tokens/application", json!({})).await.json();

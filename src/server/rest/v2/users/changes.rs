@@ -192,6 +192,31 @@ pub(crate) async fn set_listed(
     Ok(beside(&granted, updated("update user virtual clusters successfully")))
 }
 
+/// Version 1: what opens somebody's account at GitHub.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AtGithub {
+    #[serde(default, rename = "githubPAT")]
+    github_pat: String,
+}
+
+/// Version 1, `PUT /user/:user/githubPAT`: OpenPAI shared job files by it. Here they are shared without, and what
+/// nothing needs is not kept.
+pub(crate) async fn set_at_github(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(name): Path<String>,
+    Fields(AtGithub { github_pat }): Fields<AtGithub>,
+) -> Result<Response, Failure> {
+    known(&state, &actor, &name).await?;
+    let done = updated("update user github PAT successfully");
+    if github_pat.is_empty() {
+        return Ok(done.into_response());
+    }
+    let warning = "not used: githubPAT; it is not kept, since job files are shared here without";
+    Ok(warned(done, warning))
+}
+
 /// Version 1: a user, or with `modify` what is to become of one.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

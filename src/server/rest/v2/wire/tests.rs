@@ -62,6 +62,15 @@ fn gpus_become_a_bit_mask() {
 }
 
 #[test]
+fn gpus_are_told_of_what_has_a_container() {
+    for (container, gpus, told) in
+        [(None, &[0, 3][..], None), (Some("c0ffee"), &[0, 3], Some(9)), (Some("c0ffee"), &[], None)]
+    {
+        assert_eq!(container_gpus(container, gpus), told);
+    }
+}
+
+#[test]
 fn priorities_have_their_class() {
     let cases = [
         (-1, Some(PriorityClass::Oppo)),
