@@ -1,6 +1,6 @@
 // The seeded cluster: what `cargo xtask serve --demo=still` shows, for tests of what a page says of a
-// cluster that is used. 40 simulated nodes (one drained, one that does not answer), 6 virtual clusters,
-// 12 users `demo-…`, 10 000 jobs that have ended in all ways, 44 that run and 60 that wait. Nothing there
+// cluster that is used. 64 simulated nodes (one drained, one that does not answer), 6 virtual clusters,
+// 12 users `demo-…`, 10 000 jobs that have ended in all ways, 62 that run and 60 that wait. Nothing there
 // begins or ends by itself, so numbers can be compared with what the API says of them.
 //
 // A spec that wants it writes

@@ -279,6 +279,7 @@ pub(crate) struct Cluster {
     pub(crate) gpu_gone: Word,
     pub(crate) gpu_silent: Word,
     pub(crate) gpu_memory_errors: Word,
+    pub(crate) gpu_failed: Word,
     pub(crate) probe: Word,
     pub(crate) probe_asked: Word,
     pub(crate) tasks: Word,

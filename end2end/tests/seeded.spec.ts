@@ -9,11 +9,11 @@ const count = (state: string) => `/api/v2/jobs?state=${state}&limit=1&withTotalC
 
 test("a seeded cluster has what there is to see, and nothing begins by itself", async ({ cluster, page }) => {
   const condition = async (name: string) => (await cluster.get(`/api/v2/nodes/${name}`)).condition;
-  expect(await cluster.get("/api/v2/nodes")).toHaveLength(40);
+  expect(await cluster.get("/api/v2/nodes")).toHaveLength(64);
   await expect.poll(() => condition("sim-titanx-16")).toBe("draining");
   await expect.poll(() => condition("sim-a100-01")).toBe("ready");
   await expect.poll(() => condition("sim-v100-14")).toBe("unreachable");
-  expect((await cluster.get(count("RUNNING"))).totalCount).toBe(44);
+  expect((await cluster.get(count("RUNNING"))).totalCount).toBe(62);
   expect((await cluster.get(count("WAITING"))).totalCount).toBe(60);
   expect((await cluster.get(count("FAILED"))).totalCount).toBeGreaterThan(1_000);
   await berth.open(page, "/jobs?all=1");

@@ -16,14 +16,34 @@ pub(crate) struct Rack {
     pub(crate) gpus: u32,
     pub(crate) cpus: u32,
     pub(crate) memory_gb: u64,
+    pub(crate) gpu_runtime: GpuRuntime,
 }
 
-/// All nodes.
-pub(crate) static RACKS: [Rack; 3] = [
-    Rack { prefix: "sim-a100", nodes: 10, gpu_type: "A100", gpus: 8, cpus: 128, memory_gb: 1024 },
-    Rack { prefix: "sim-v100", nodes: 14, gpu_type: "V100", gpus: 8, cpus: 64, memory_gb: 512 },
-    Rack { prefix: "sim-titanx", nodes: 16, gpu_type: "TITANX", gpus: 4, cpus: 32, memory_gb: 128 },
+/// All nodes: GPUs of three makers, and some that are parted. Those that came last stand last.
+pub(crate) static RACKS: [Rack; 7] = [
+    rack("sim-a100", 10, ("A100", 8), (128, 1024)),
+    rack("sim-v100", 14, ("V100", 8), (64, 512)),
+    rack("sim-titanx", 16, ("TITANX", 4), (32, 128)),
+    rack("sim-h100", 8, ("H100", 8), (128, 1024)),
+    Rack { gpu_runtime: GpuRuntime::Amd, ..rack("sim-mi300x", 6, ("MI300X", 8), (128, 1024)) },
+    Rack {
+        gpu_runtime: GpuRuntime::Ascend,
+        ..rack("sim-ascend", 6, ("Ascend910B", 8), (128, 1024))
+    },
+    rack("sim-mig", 4, ("A100-3g.40gb", 8), (64, 512)),
 ];
+
+/// So many of them were there in the months before.
+pub(crate) const OLD_RACKS: usize = 3;
+
+const fn rack(
+    prefix: &'static str,
+    nodes: u32,
+    (gpu_type, gpus): (&'static str, u32),
+    (cpus, memory_gb): (u32, u64),
+) -> Rack {
+    Rack { prefix, nodes, gpu_type, gpus, cpus, memory_gb, gpu_runtime: GpuRuntime::None }
+}
 
 /// The type of the GPUs that are shared.
 pub(crate) const SHARED: &str = "TITANX";
@@ -61,10 +81,10 @@ type Plan =
 
 const CLUSTERS: [Plan; 6] = [
     ("default", None, &[], true, None),
-    ("vision", None, &[("A100", 24), ("V100", 32)], true, None),
-    ("nlp", None, &[("A100", 40), ("V100", 24)], true, Some(0)),
+    ("vision", None, &[("A100", 24), ("V100", 32), ("MI300X", 24)], true, None),
+    ("nlp", None, &[("A100", 40), ("V100", 24), ("H100", 32)], true, Some(0)),
     ("nlp-pretraining", Some("nlp"), &[("A100", 24)], true, Some(0)),
-    ("speech", None, &[("V100", 24), ("TITANX", 16)], true, Some(2)),
+    ("speech", None, &[("V100", 24), ("TITANX", 16), ("Ascend910B", 24)], true, Some(2)),
     ("detection", None, &[("V100", 16), ("TITANX", 24)], false, Some(1)),
 ];
 
@@ -109,7 +129,7 @@ fn of_rack(rack: &Rack, number: u32, at: u32) -> NodeSettings {
         memory_mb: Some(rack.memory_gb * 1024),
         disk_gb: Some(2000),
         gpus: Some(vec![GpuCount { gpu_type: gpu_type(rack.gpu_type), count: rack.gpus }]),
-        gpu_runtime: GpuRuntime::None,
+        gpu_runtime: rack.gpu_runtime,
         ports: PortRange::default(),
         labels: BTreeMap::from([("simulated".to_owned(), "true".to_owned())]),
         links: Vec::new(),
@@ -169,13 +189,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_are_40_simulated_nodes_of_three_types() {
+    fn there_are_64_simulated_nodes_of_three_makers() {
         let nodes = nodes();
-        assert_eq!(nodes.len(), 40);
+        assert_eq!(nodes.len(), 64);
         let counts = nodes.iter().flat_map(|node| node.gpus.iter().flatten());
         let mut types: Vec<_> = counts.map(|gpus| gpus.gpu_type.as_str()).collect();
         types.dedup();
-        assert_eq!(types, ["A100", "V100", "TITANX"]);
+        let expected = ["A100", "V100", "TITANX", "H100", "MI300X", "Ascend910B", "A100-3g.40gb"];
+        assert_eq!(types, expected);
+        let runtimes = |runtime| nodes.iter().filter(|node| node.gpu_runtime == runtime).count();
+        assert_eq!([runtimes(GpuRuntime::Amd), runtimes(GpuRuntime::Ascend)], [6, 6]);
         assert!(nodes.iter().all(NodeSettings::is_simulated));
         for name in [DRAINED, CUT_OFF] {
             assert!(nodes.iter().any(|node| node.name.as_str() == name), "{name}");

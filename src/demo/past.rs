@@ -18,6 +18,8 @@ pub(crate) const JOBS: usize = 10_000;
 const DAYS: i64 = 120;
 const MINUTE: i64 = 60_000;
 const DAY: i64 = 86_400_000;
+/// So many of the last ones had all nodes to run on, those before them the old ones.
+const NEW: usize = 2_500;
 /// So many of the last ones have events; of others they are forgotten by now.
 const REMEMBERED: usize = 1_500;
 
@@ -77,7 +79,8 @@ fn draft(number: usize, random: &mut StdRng) -> Draft {
     let clusters = ["default", "vision", "nlp", "nlp-pretraining", "speech", "detection"];
     let open: Vec<_> = clusters.into_iter().filter(|name| cast::admits(name, user)).collect();
     let kind = random.random_range(0..KINDS.len());
-    let rack = RACKS.choose(random).unwrap_or(&RACKS[0]);
+    let racks = if number + NEW < JOBS { &RACKS[..cast::OLD_RACKS] } else { &RACKS[..] };
+    let rack = racks.choose(random).unwrap_or(&RACKS[0]);
     let gpus = [1, 1, 1, 1, 2, 2, 4, rack.gpus].choose(random).copied().unwrap_or(1);
     let part = rack.gpu_type == cast::SHARED && gpus == 1 && random.random_ratio(1, 5);
     Draft {

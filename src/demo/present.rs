@@ -18,7 +18,7 @@ const MINUTE: i64 = 60_000;
 type Runs = (&'static str, &'static str, usize, u32, u64, i64, Option<&'static str>, bool);
 
 /// What runs on each rack, large before small.
-const RUNNING: [&[Runs]; 3] = [
+const RUNNING: [&[Runs]; 7] = [
     &[
         ("nlp-pretraining", "demo-bo", 2, 3, 8000, 71, Some("7d"), false),
         ("nlp", "demo-chen", 1, 2, 8000, 26, Some("3d"), false),
@@ -67,6 +67,32 @@ const RUNNING: [&[Runs]; 3] = [
         ("default", "demo-bo", 8, 1, 2000, 8, Some("1d"), true),
         ("default", "demo-kim", 11, 4, 250, 3, None, true),
         ("default", "demo-dana", 6, 1, 1000, 5, None, true),
+    ],
+    &[
+        ("nlp", "demo-hana", 2, 2, 8000, 52, Some("5d"), false),
+        ("nlp", "demo-dana", 10, 1, 8000, 20, Some("2d"), false),
+        ("default", "demo-ivan", 6, 1, 8000, 18, Some("1d"), false),
+        ("default", "demo-kim", 5, 1, 4000, 6, None, false),
+        ("default", "demo-lin", 7, 1, 2000, 2, None, false),
+        ("default", "demo-gus", 4, 1, 1000, 1, Some("4h"), false),
+    ],
+    &[
+        ("vision", "demo-eli", 6, 2, 8000, 33, Some("3d"), false),
+        ("vision", "demo-ivan", 3, 1, 4000, 9, None, false),
+        ("default", "demo-jun", 5, 1, 8000, 14, Some("2d"), false),
+        ("default", "demo-bo", 8, 1, 2000, 3, None, false),
+    ],
+    &[
+        ("speech", "demo-lin", 7, 2, 8000, 27, Some("3d"), false),
+        ("speech", "demo-jun", 5, 1, 4000, 5, None, false),
+        ("default", "demo-chen", 10, 1, 8000, 11, Some("1d"), false),
+        ("default", "demo-ada", 0, 1, 4000, 2, Some("8h"), false),
+    ],
+    &[
+        ("default", "demo-dana", 11, 4, 1000, 3, None, false),
+        ("default", "demo-eli", 11, 3, 1000, 2, None, false),
+        ("default", "demo-fang", 6, 1, 2000, 5, Some("1d"), false),
+        ("default", "demo-kim", 4, 1, 1000, 1, Some("6h"), false),
     ],
 ];
 

@@ -7,7 +7,7 @@ use database::Database;
 use database::tasks::Task;
 use engine::simulated::Simulated;
 use engine::{ContainerSpec, EndpointOptions, GpuDevice, Network};
-use protocol::cluster::{GpuRuntime, NodeSettings};
+use protocol::cluster::NodeSettings;
 use protocol::ids::JobId;
 use protocol::spec::JobSpec;
 use protocol::state::State;
@@ -82,7 +82,7 @@ async fn start(
         memory_mb: task.resources.memory_mb,
         shm_mb: role.shm_mb,
         gpus: task.placement.gpus.iter().map(|index| gpu(*index)).collect(),
-        gpu_runtime: GpuRuntime::None,
+        gpu_runtime: node.gpu_runtime,
         infiniband: false,
         network: Network::Host,
     };

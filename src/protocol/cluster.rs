@@ -153,8 +153,8 @@ impl GpuRuntime {
     #[must_use]
     pub fn finds_gpus(self) -> bool {
         match self {
-            Self::Nvidia | Self::Cdi => true,
-            Self::Amd | Self::Ascend | Self::None => false,
+            Self::Nvidia | Self::Cdi | Self::Amd | Self::Ascend => true,
+            Self::None => false,
         }
     }
 }

@@ -112,6 +112,20 @@ pub enum GpuFault {
     Silent,
     /// Its memory has errors that could not be corrected.
     Memory,
+    /// Its driver says that it has failed.
+    Failed,
+}
+
+/// In words.
+impl fmt::Display for GpuFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Gone => "it is not there any more",
+            Self::Silent => "it does not answer its driver any more",
+            Self::Memory => "its memory has errors that cannot be corrected",
+            Self::Failed => "its driver says that it has failed",
+        })
+    }
 }
 
 /// Why no GPUs were found, or not all that can be known of them.
@@ -132,7 +146,15 @@ pub enum GpuProblem {
     Mismatch,
     /// The driver finds no GPU.
     NoDevices,
-    /// No image of the node can run the vendor's program, and this one could not be had.
+    /// The machine has no devices of AMD's: its driver is not loaded, or there is no GPU.
+    NoAmd,
+    /// The engine has no runtime of Ascend's.
+    NoAscendRuntime,
+    /// The machine has no devices of Ascend's.
+    NoNpus,
+    /// Ascend's driver tells a container nothing of devices that others have.
+    NpusTaken,
+    /// No image of the node can run the vendor's program, and this one cannot or could not be had.
     NoImage(String),
     /// This image could not be used, and they were found in one that nobody has named: it may be a user's,
     /// and is not believed about what is known already, nor about how well they are.
@@ -146,14 +168,17 @@ impl GpuProblem {
     #[must_use]
     pub fn is_doubt(&self) -> bool {
         match self {
-            Self::NoImage(_) | Self::Unproven(_) | Self::Failed(_) => true,
+            Self::NoImage(_) | Self::Unproven(_) | Self::NpusTaken | Self::Failed(_) => true,
             Self::NoRuntime
             | Self::NoToolkit
             | Self::NoCdi
             | Self::OldPodman(_)
             | Self::NoDriver
             | Self::Mismatch
-            | Self::NoDevices => false,
+            | Self::NoDevices
+            | Self::NoAmd
+            | Self::NoAscendRuntime
+            | Self::NoNpus => false,
         }
     }
 }
@@ -189,10 +214,26 @@ impl fmt::Display for GpuProblem {
             Self::NoDevices => f.write_str(
                 "its NVIDIA driver finds no GPU: look for Xid or NVRM in the node's kernel log",
             ),
+            Self::NoAmd => f.write_str(
+                "there is no /dev/kfd and /dev/dri on it: install AMD's driver (amdgpu), until \
+                 rocm-smi works on it",
+            ),
+            Self::NoAscendRuntime => f.write_str(
+                "its engine has no runtime named ascend: install Ascend Docker Runtime there and \
+                 restart Docker",
+            ),
+            Self::NoNpus => f.write_str(
+                "there is no /dev/davinci0 on it: install Ascend's driver, until npu-smi info works \
+                 on it",
+            ),
+            Self::NpusTaken => f.write_str(
+                "npu-smi tells nothing of NPUs that tasks have: let containers share them \
+                 (npu-smi set -t device-share), or name an npu-exporter as the node's metrics",
+            ),
             Self::NoImage(image) => write!(
                 f,
-                "no image there can run nvidia-smi and {image} cannot be had: pull an image with \
-                 glibc and a shell there, or name one as gpu_image"
+                "no image there can ask its driver for GPUs and {image} cannot be had or cannot \
+                 either: pull an image with glibc and a shell there, or name one as gpu_image"
             ),
             Self::Unproven(image) => write!(
                 f,

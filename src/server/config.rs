@@ -449,6 +449,7 @@ impl Config {
             retention: self.retention.retention(),
             closed_nodes: control::ClosedNodes::default(),
             measured_every: control::MeasuredEvery::default(),
+            clock: control::Clock::default(),
             unmeasured: !self.metrics.tasks,
             half_life: self.scheduler.half_life,
         }

@@ -381,6 +381,7 @@ pub(super) const CLUSTER: Cluster = Cluster {
     gpu_gone: "Gone",
     gpu_silent: "Does not answer its driver",
     gpu_memory_errors: "Memory errors",
+    gpu_failed: "Failed",
     probe: "Look for GPUs",
     probe_asked: "GPUs are being looked for. What is found is shown here.",
     tasks: "Tasks on this node",

@@ -368,6 +368,7 @@ pub(super) const CLUSTER: Cluster = Cluster {
     gpu_gone: "已消失",
     gpu_silent: "不响应驱动程序",
     gpu_memory_errors: "显存错误",
+    gpu_failed: "故障",
     probe: "检测 GPU",
     probe_asked: "正在检测 GPU，结果会显示在这里。",
     tasks: "本节点上的任务",

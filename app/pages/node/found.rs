@@ -79,6 +79,7 @@ fn Gpus(gpus: Vec<FoundGpu>) -> impl IntoView {
             Some(GpuFault::Gone) => |t| t.cluster.gpu_gone,
             Some(GpuFault::Silent) => |t| t.cluster.gpu_silent,
             Some(GpuFault::Memory) => |t| t.cluster.gpu_memory_errors,
+            Some(GpuFault::Failed) => |t| t.cluster.gpu_failed,
         });
         view! {
             <tr>

@@ -117,14 +117,21 @@ pub(crate) async fn blamed(
         make(shared, &node, engine, check, With::Failed(place)).await;
     }
     let cluster = shared.nodes.cluster();
-    let ailment = cluster.node(name).and_then(|node| node.health.failure(&place.gpus));
-    match ailment {
-        Some(ailment) => {
-            let (node, message) = (name.clone(), ailment.to_string());
-            Exit { cause: Cause::NodeUnwell { node, message }, ..exit }
-        }
+    match cluster.node(name).and_then(|node| failure(node, &place.gpus)) {
+        Some(message) => Exit { cause: Cause::NodeUnwell { node: name.clone(), message }, ..exit },
         None => exit,
     }
+}
+
+/// What has failed of a node or of these of its GPUs: by what was measured and checked, or as its driver said when
+/// they were looked for last.
+fn failure(node: &NodeRecord, gpus: &[u32]) -> Option<String> {
+    if let Some(ailment) = node.health.failure(gpus) {
+        return Some(ailment.to_string());
+    }
+    let report = node.observed.as_ref()?.gpus.as_ref()?;
+    let mut held = report.gpus.iter().filter(|found| gpus.contains(&found.gpu.index));
+    held.find_map(|found| Some(format!("GPU {}: {}", found.gpu.index, found.fault?)))
 }
 
 /// The checks that are made then on a task's node.

@@ -7,6 +7,7 @@ use protocol::time::Timestamp;
 
 use crate::known::half_life::HalfLife;
 use crate::known::retention::Retention;
+use crate::wake::now;
 
 /// Milliseconds of a day.
 const DAY: i64 = 86_400_000;
@@ -29,7 +30,34 @@ pub struct Rules {
     pub unmeasured: bool,
     /// For how long it counts between the users of a virtual cluster what they have had.
     pub half_life: HalfLife,
+    /// What time it is for those whose GPUs do nothing.
+    pub clock: Clock,
 }
+
+/// What says what time it is where rules count in minutes and hours: whoever tries them has a faster one.
+#[derive(Debug, Clone, Copy)]
+pub struct Clock(pub fn() -> Timestamp);
+
+impl Clock {
+    pub(crate) fn now(self) -> Timestamp {
+        (self.0)()
+    }
+}
+
+/// The wall clock.
+impl Default for Clock {
+    fn default() -> Self {
+        Self(now)
+    }
+}
+
+impl PartialEq for Clock {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::fn_addr_eq(self.0, other.0)
+    }
+}
+
+impl Eq for Clock {}
 
 /// When nodes are closed that fail what they are to do, and how they come back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -153,7 +153,7 @@ impl Jobs for Ops {
             roles: spec.roles.iter().map(views::role).collect(),
             storages,
             attempts: attempts.collect(),
-            idling: self.shared.readings.idle.of(row.id, now()),
+            idling: self.shared.readings.idle.of(row.id, self.shared.settings.rules.clock.now()),
             may_manage: actor.admin || actor.user == row.key.user,
             most_priority,
             summary: views::summary(row, tags, (waiting, expected)),
@@ -263,7 +263,7 @@ impl Jobs for Ops {
             Some(user) => owner_only(actor, user, "see which of these jobs are idle")?,
             None => administrators_only(actor)?,
         }
-        Ok(self.shared.readings.idle.all(of, now()))
+        Ok(self.shared.readings.idle.all(of, self.shared.settings.rules.clock.now()))
     }
 
     async fn events(&self, actor: &Actor, key: &JobKey) -> Result<Vec<EventView>> {

@@ -240,8 +240,7 @@ impl Nodes for Ops {
         let cluster = self.0.nodes.cluster();
         let node = cluster.node(name).ok_or_else(|| missing(name))?;
         if !node.settings.gpu_runtime.finds_gpus() {
-            let message =
-                format!("GPUs are found by gpu_runtime nvidia and cdi, and {name} has another");
+            let message = format!("{name} has gpu_runtime none: its GPUs are written by hand");
             return Err(Error::new(ErrorCode::ConflictNodeError, message));
         }
         let probe = match self.0.nodes.observations().get(name) {

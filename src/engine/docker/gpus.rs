@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use bollard::models::{ContainerCreateBody, ContainerSummary, DeviceRequest, HostConfig};
+use bollard::models::{ContainerCreateBody, ContainerSummary};
 use bollard::query_parameters::{
     CreateContainerOptions, ListContainersOptions, ListImagesOptions, LogsOptions,
     PruneContainersOptions, RemoveContainerOptions, StartContainerOptions, WaitContainerOptions,
@@ -15,14 +15,22 @@ use protocol::gpus::{GpuProblem, Reading};
 
 use super::connection::{CALL, WORK};
 use super::failure::{classify, status_of, words};
-use super::{DockerEngine, shape, streams};
+use super::{DockerEngine, streams};
 use crate::engine::Engine;
 use crate::exporter::GpuSample;
 use crate::filling::CLUSTER_LABEL;
 use crate::model::{EngineError, LogChunk, Result};
 
+mod amd;
+mod ascend;
+mod asked;
+mod helper;
 mod load;
 mod read;
+
+use asked::Asked;
+pub(super) use helper::asking;
+use helper::{LABEL, helper};
 
 /// The program waits for drivers that are being loaded.
 const DRIVER: Duration = Duration::from_secs(120);
@@ -30,14 +38,8 @@ const DRIVER: Duration = Duration::from_secs(120);
 const PULLED: Duration = Duration::from_secs(120);
 /// So many of the node's own images are tried.
 const IMAGES: usize = 4;
-/// The label of containers that ask for GPUs.
-const LABEL: &str = "berth.gpus";
 /// No answer has more bytes.
 const LONGEST: usize = 256 * 1024;
-/// What asks has so much memory, in bytes,
-const MEMORY: i64 = 1 << 30;
-/// and so many processes: programs of users' images are not to take a node that they were not given.
-const PIDS: i64 = 256;
 /// How Podman counts its versions: Docker went from 1 to 17.
 const PODMAN: Range<u32> = 2..17;
 /// The first version of Podman that gives its containers the devices that Docker's interface asks for by
@@ -47,19 +49,13 @@ const GIVES_NAMED: (u32, u32) = (5, 4);
 const FORGOTTEN: u64 = 3_600;
 
 impl DockerEngine {
-    /// Runs `nvidia-smi`, which is put into every container that has a GPU of NVIDIA's, in the image that
-    /// an administrator has named. Where that cannot be had, an image of the node's tells which GPUs there
-    /// are and nothing else: it may be a user's, and its program may say anything.
+    /// Runs the vendor's program in the image that an administrator has named: `nvidia-smi`, which is put into
+    /// every container that has a GPU of NVIDIA's, `npu-smi`, which Ascend's runtime puts there, or what AMD's
+    /// driver tells everybody. Where the image cannot be had, one of the node's tells which GPUs there are and
+    /// nothing else: it may be a user's, and its program may say anything.
     pub(super) async fn ask_for_gpus(&self, image: &str) -> Result<Reading> {
-        let info = self.connection.call(CALL, |docker| async move { docker.info().await });
-        let info = info.await.map_err(|error| classify(error, ""))?;
-        let is_there = info.runtimes.unwrap_or_default().contains_key("nvidia");
-        if self.gpu_runtime == GpuRuntime::Nvidia && !is_there {
-            return Ok(Reading::failed(GpuProblem::NoRuntime));
-        }
-        let old = old_podman(info.server_version.as_deref().unwrap_or_default());
-        if let (GpuRuntime::Cdi, Some(version)) = (self.gpu_runtime, old) {
-            return Ok(Reading::failed(leaves_out(version)));
+        if let Some(problem) = self.lacks().await? {
+            return Ok(Reading::failed(problem));
         }
         self.tidy_helpers().await;
         if self.has_or_gets(image).await?
@@ -68,10 +64,17 @@ impl DockerEngine {
             self.cache.set_gpu_image(image);
             return Ok(reading);
         }
-        for other in self.largest_images().await? {
-            match self.answer_in(&other, read::SCRIPT).await? {
+        // Where it is looked first which devices there are, no user's image does that.
+        let others = match self.gpu_runtime {
+            GpuRuntime::Ascend => Vec::new(),
+            GpuRuntime::Nvidia | GpuRuntime::Cdi | GpuRuntime::Amd | GpuRuntime::None => {
+                self.largest_images().await?
+            }
+        };
+        for other in others {
+            match self.answer_in(&other, Asked::Which).await? {
                 Answer::Said(words) => {
-                    if let Some(reading) = read::read(&words) {
+                    if let Some(reading) = Asked::reading(self.gpu_runtime, &words) {
                         return Ok(unproven(reading, image));
                     }
                 }
@@ -81,6 +84,25 @@ impl DockerEngine {
             }
         }
         Ok(Reading::failed(GpuProblem::NoImage(image.to_owned())))
+    }
+
+    /// What the engine lacks for its containers to get GPUs in its way.
+    async fn lacks(&self) -> Result<Option<GpuProblem>> {
+        let info = self.connection.call(CALL, |docker| async move { docker.info().await });
+        let info = info.await.map_err(|error| classify(error, ""))?;
+        let runtimes = info.runtimes.unwrap_or_default();
+        Ok(match self.gpu_runtime {
+            GpuRuntime::Nvidia => {
+                (!runtimes.contains_key("nvidia")).then_some(GpuProblem::NoRuntime)
+            }
+            GpuRuntime::Ascend => {
+                (!runtimes.contains_key("ascend")).then_some(GpuProblem::NoAscendRuntime)
+            }
+            GpuRuntime::Cdi => {
+                old_podman(info.server_version.as_deref().unwrap_or_default()).map(leaves_out)
+            }
+            GpuRuntime::Amd | GpuRuntime::None => None,
+        })
     }
 
     /// Whether an image is there, or comes in time.
@@ -115,8 +137,8 @@ impl DockerEngine {
 
     /// What the program says in a container of this image; none: the image cannot run it.
     async fn ask_in(&self, image: &str) -> Result<Option<Reading>> {
-        match self.answer_in(image, read::SCRIPT).await? {
-            Answer::Said(words) => Ok(read::read(&words)),
+        match self.answer_in(image, Asked::Which).await? {
+            Answer::Said(words) => Ok(Asked::reading(self.gpu_runtime, &words)),
             Answer::Refused(reading) => Ok(reading),
         }
     }
@@ -124,17 +146,33 @@ impl DockerEngine {
     /// What the GPUs do, asked in the image that was named and could tell of them.
     pub(super) async fn ask_what_gpus_do(&self) -> Result<Vec<GpuSample>> {
         let Some(image) = self.cache.gpu_image() else { return Ok(Vec::new()) };
-        match self.answer_in(&image, load::SCRIPT).await? {
-            Answer::Said(words) => Ok(load::read(&words)),
+        match self.answer_in(&image, Asked::Load).await? {
+            Answer::Said(words) => Ok(Asked::samples(self.gpu_runtime, &words)),
             Answer::Refused(_) => Err(EngineError::Failed(format!(
                 "a container of {image} that asks what GPUs do is refused"
             ))),
         }
     }
 
-    /// What a script says in a container of this image that has all GPUs.
-    async fn answer_in(&self, image: &str, script: &str) -> Result<Answer> {
-        self.answer_of(image, helper(image, self.gpu_runtime, script), DRIVER).await
+    /// What the vendor's program says in a container of this image that has all GPUs.
+    async fn answer_in(&self, image: &str, asked: Asked) -> Result<Answer> {
+        let body = match self.gpu_runtime {
+            GpuRuntime::Ascend => match self.answer_of(image, ascend::look(image), DRIVER).await? {
+                Answer::Said(words) => match ascend::devices(&words).as_deref() {
+                    None => return Ok(Answer::Refused(None)),
+                    Some([]) => {
+                        return Ok(Answer::Refused(Some(Reading::failed(GpuProblem::NoNpus))));
+                    }
+                    Some(devices) => ascend::helper(image, devices),
+                },
+                refused @ Answer::Refused(_) => return Ok(refused),
+            },
+            runtime @ (GpuRuntime::Nvidia
+            | GpuRuntime::Cdi
+            | GpuRuntime::Amd
+            | GpuRuntime::None) => helper(image, runtime, asked.script(runtime)),
+        };
+        self.answer_of(image, body, DRIVER).await
     }
 
     /// What a container that is made so says within this time; it is gone then.
@@ -210,15 +248,17 @@ impl DockerEngine {
     /// What is found where containers get GPUs in this engine's way.
     pub(super) async fn find_gpus(&self, image: &str) -> Result<Reading> {
         match self.gpu_runtime {
-            GpuRuntime::Amd | GpuRuntime::Ascend | GpuRuntime::None => Ok(Reading::default()),
-            GpuRuntime::Nvidia | GpuRuntime::Cdi => match self.ask_for_gpus(image).await {
-                Err(
-                    EngineError::Failed(words)
-                    | EngineError::Refused(words)
-                    | EngineError::Broken(words),
-                ) => Ok(Reading::failed(GpuProblem::Failed(words))),
-                other => other,
-            },
+            GpuRuntime::None => Ok(Reading::default()),
+            GpuRuntime::Nvidia | GpuRuntime::Cdi | GpuRuntime::Amd | GpuRuntime::Ascend => {
+                match self.ask_for_gpus(image).await {
+                    Err(
+                        EngineError::Failed(words)
+                        | EngineError::Refused(words)
+                        | EngineError::Broken(words),
+                    ) => Ok(Reading::failed(GpuProblem::Failed(words))),
+                    other => other,
+                }
+            }
         }
     }
 }
@@ -296,149 +336,5 @@ fn refused(error: &bollard::errors::Error) -> Option<Option<Reading>> {
     }
 }
 
-fn helper(image: &str, runtime: GpuRuntime, script: &str) -> ContainerCreateBody {
-    let mut body = asking(image, script);
-    if let Some(host) = &mut body.host_config {
-        host.device_requests = Some(vec![all_gpus(runtime)]);
-    }
-    body
-}
-
-fn all_gpus(runtime: GpuRuntime) -> DeviceRequest {
-    match runtime {
-        GpuRuntime::Cdi => shape::cdi(vec!["all".to_owned()]),
-        GpuRuntime::Nvidia | GpuRuntime::Amd | GpuRuntime::Ascend | GpuRuntime::None => {
-            shape::nvidia(None)
-        }
-    }
-}
-
-/// A container that runs a script of ours and has nothing else.
-pub(super) fn asking(image: &str, script: &str) -> ContainerCreateBody {
-    ContainerCreateBody {
-        image: Some(image.to_owned()),
-        entrypoint: Some(["/bin/sh", "-c", script].map(str::to_owned).to_vec()),
-        cmd: Some(Vec::new()),
-        user: Some("0:0".to_owned()),
-        // Whatever the image wants of the driver, it is only asked.
-        env: Some(vec!["NVIDIA_DISABLE_REQUIRE=1".to_owned()]),
-        labels: Some(HashMap::from([(LABEL.to_owned(), "1".to_owned())])),
-        host_config: Some(HostConfig {
-            network_mode: Some("none".to_owned()),
-            cap_drop: Some(vec!["ALL".to_owned()]),
-            security_opt: Some(vec!["no-new-privileges".to_owned()]),
-            memory: Some(MEMORY),
-            memory_swap: Some(MEMORY),
-            nano_cpus: Some(1_000_000_000),
-            pids_limit: Some(PIDS),
-            ..Default::default()
-        }),
-        ..Default::default()
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use bollard::container::LogOutput;
-    use bollard::errors::Error;
-    use protocol::gpus::{GpuFault, Told};
-
-    use super::*;
-
-    fn answer(message: &str) -> Error {
-        Error::DockerResponseServerError { status_code: 500, message: message.to_owned() }
-    }
-
-    #[test]
-    fn what_the_engine_refuses_is_understood() {
-        let toolkit = "could not select device driver \"nvidia\" with capabilities: [[gpu]]";
-        let reading = Reading::failed(GpuProblem::NoToolkit);
-        assert_eq!(refused(&answer(toolkit)), Some(Some(reading)));
-        let no_shell = "exec: \"/bin/sh\": stat /bin/sh: no such file or directory: unknown";
-        assert_eq!(refused(&answer(no_shell)), Some(None));
-        assert_eq!(refused(&answer("no space left on device")), None);
-        assert_eq!(refused(&Error::RequestTimeoutError), None);
-    }
-
-    #[test]
-    fn an_image_that_nobody_named_says_nothing_of_how_well_gpus_are() {
-        let gpu = |index, fault| Told {
-            index,
-            uuid: Some(format!("GPU-{index}")),
-            model: Some("NVIDIA A100-SXM4-80GB".to_owned()),
-            profile: None,
-            part_of: None,
-            memory_mb: 81_920,
-            fault,
-            gpu_type: None,
-        };
-        let said = Reading {
-            driver: Some("1".to_owned()),
-            gpus: vec![gpu(0, None), gpu(1, Some(GpuFault::Memory))],
-            links: vec![vec![0, 1]],
-            problem: None,
-        };
-        let problem = Some(GpuProblem::Unproven("named".to_owned()));
-        let expected = Reading { gpus: vec![gpu(0, None)], problem, ..Reading::default() };
-        assert_eq!(unproven(said, "named"), expected);
-        let lost = unproven(Reading::failed(GpuProblem::NoDriver), "named");
-        assert_eq!(lost, Reading { gpus: Vec::new(), ..expected }, "it may have none of its own");
-    }
-
-    #[test]
-    fn the_helper_has_all_gpus_and_nothing_else() {
-        let made = serde_json::to_value(helper("i", GpuRuntime::Nvidia, "true")).unwrap();
-        assert_eq!(made["Entrypoint"], serde_json::json!(["/bin/sh", "-c", "true"]));
-        let request = &made["HostConfig"]["DeviceRequests"][0];
-        assert_eq!(request["Driver"], "nvidia");
-        assert_eq!(request["Count"], -1);
-        let by_name = serde_json::to_value(helper("i", GpuRuntime::Cdi, "true")).unwrap();
-        let devices = &by_name["HostConfig"]["DeviceRequests"][0]["DeviceIDs"];
-        assert_eq!(devices[0], "nvidia.com/gpu=all");
-        assert_eq!(made["HostConfig"]["NetworkMode"], "none");
-        assert_eq!(made["HostConfig"]["Privileged"], serde_json::Value::Null);
-    }
-
-    #[test]
-    fn a_podman_that_leaves_out_what_is_named_is_known_by_its_version() {
-        for (old, version) in [("4.3.1", (4, 3)), ("5.3.2", (5, 3)), ("4.9.4-rhel", (4, 9))] {
-            assert_eq!(old_podman(old), Some(version), "{old}");
-        }
-        // Docker's older ones refuse what they do not know.
-        for other in ["5.4.0", "5.10.1", "6.0.0-dev", "20.10.24+dfsg1", "1.13.1", "28.0.1", ""] {
-            assert_eq!(old_podman(other), None, "{other}");
-        }
-        let said = leaves_out((4, 3)).to_string();
-        assert!(said.starts_with("Podman 4.3 leaves out") && !leaves_out((4, 3)).is_doubt());
-    }
-
-    #[test]
-    fn what_asks_has_little_of_its_node() {
-        let made = serde_json::to_value(asking("i", "true")).unwrap();
-        let host = &made["HostConfig"];
-        assert_eq!(host["Memory"], MEMORY);
-        assert_eq!(host["MemorySwap"], MEMORY);
-        assert_eq!(host["PidsLimit"], PIDS);
-        assert_eq!(host["NanoCpus"], 1_000_000_000);
-    }
-
-    #[test]
-    fn what_asks_for_ever_is_removed_and_no_task() {
-        let made = |created, labels: &[(&str, &str)]| {
-            let labels = labels.iter().map(|(key, said)| ((*key).to_owned(), (*said).to_owned()));
-            ContainerSummary { created, labels: Some(labels.collect()), ..Default::default() }
-        };
-        let asks = made(Some(1_000), &[(LABEL, "1")]);
-        assert!(is_forgotten(&asks, 1_001 + FORGOTTEN) && !is_forgotten(&asks, 1_000 + FORGOTTEN));
-        assert!(is_forgotten(&made(Some(1), &[(LABEL, "1"), (CLUSTER_LABEL, "")]), u64::MAX));
-        let task = made(Some(1), &[(LABEL, "1"), (CLUSTER_LABEL, "a cluster")]);
-        assert!(!is_forgotten(&task, u64::MAX) && !is_forgotten(&made(None, &[]), u64::MAX));
-    }
-
-    #[tokio::test]
-    async fn an_answer_without_end_is_read_no_further() {
-        let line = || Ok::<_, ()>(streams::chunk(LogOutput::StdOut { message: "y\n".into() }));
-        let endless = futures::stream::iter(std::iter::repeat_with(line));
-        assert_eq!(gathered(endless).await.unwrap().len(), LONGEST);
-    }
-}
+mod tests;

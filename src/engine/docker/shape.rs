@@ -283,12 +283,16 @@ fn devices(spec: &ContainerSpec) -> Option<Vec<DeviceMapping>> {
         paths.push("/dev/kfd".to_owned());
         paths.extend(spec.gpus.iter().map(|gpu| format!("/dev/dri/renderD{}", RENDER + gpu.index)));
     }
-    let mapping = |path: String| DeviceMapping {
+    (!paths.is_empty()).then(|| paths.into_iter().map(device).collect())
+}
+
+/// A device of the node's under its own name, or all in a folder.
+pub(super) fn device(path: String) -> DeviceMapping {
+    DeviceMapping {
         path_on_host: Some(path.clone()),
         path_in_container: Some(path),
         cgroup_permissions: Some("rwm".to_owned()),
-    };
-    (!paths.is_empty()).then(|| paths.into_iter().map(mapping).collect())
+    }
 }
 
 fn device_requests(spec: &ContainerSpec) -> Option<Vec<DeviceRequest>> {

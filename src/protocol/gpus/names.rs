@@ -5,8 +5,19 @@ use std::collections::BTreeMap;
 use crate::ids::GpuType;
 
 /// Words of a model's name that tell its maker or its line, and not which it is.
-const MAKERS: [&str; 8] =
-    ["NVIDIA", "TESLA", "GEFORCE", "QUADRO", "GPU", "GRAPHICS", "GENERATION", "EDITION"];
+const MAKERS: [&str; 11] = [
+    "NVIDIA",
+    "TESLA",
+    "GEFORCE",
+    "QUADRO",
+    "AMD",
+    "INSTINCT",
+    "RADEON",
+    "GPU",
+    "GRAPHICS",
+    "GENERATION",
+    "EDITION",
+];
 /// How such cards are put into machines.
 const FORMS: [&str; 4] = ["SXM", "PCI", "NVL", "HBM"];
 
@@ -65,6 +76,8 @@ fn usual(model: &str) -> String {
     let words = words.filter(|word| !word.is_empty() && !is_maker(word));
     let words: Vec<String> = words.map(bare).filter(|word| !word.is_empty()).collect();
     let name = match words.as_slice() {
+        // What follows tells how it is built.
+        [first, ..] if is_instinct(first) => first.clone(),
         // An RTX A6000 is known as an A6000.
         [line, rest @ ..] if line == "RTX" && rest.first().is_some_and(|word| is_own(word)) => {
             rest.concat()
@@ -89,6 +102,11 @@ fn is_own(word: &str) -> bool {
     let mut letters = word.chars();
     letters.next().is_some_and(|c| c.is_ascii_alphabetic())
         && letters.next().is_some_and(|c| c.is_ascii_digit())
+}
+
+/// `MI300X`.
+fn is_instinct(word: &str) -> bool {
+    word.strip_prefix("MI").is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 #[cfg(test)]
@@ -118,6 +136,11 @@ mod tests {
             ("GeForce RTX 2080 Ti", "RTX2080Ti"),
             ("NVIDIA TITAN X (Pascal)", "TITANX(Pascal)"),
             ("NVIDIA Graphics", "NVIDIA-Graphics"),
+            ("AMD Instinct MI300X", "MI300X"),
+            ("AMD INSTINCT MI250 (MCM) OAM AC MBA", "MI250"),
+            ("Radeon RX 7900 XT", "RX7900XT"),
+            ("AMD 0x9999", "0x9999"),
+            ("Ascend910B4", "Ascend910B4"),
         ] {
             let named = GpuNames::default().name(model, None).unwrap();
             assert_eq!(named.as_str(), name, "{model}");

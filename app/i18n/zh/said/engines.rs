@@ -167,14 +167,33 @@ pub(super) const ENGINES: &str = sayings![
         "该节点的 NVIDIA 驱动程序找不到 GPU：请在节点的内核日志中查找 Xid 或 NVRM",
     ),
     (
-        "no image there can run nvidia-smi and {} cannot be had: pull an image with glibc and a shell there, or name one as gpu_image",
-        "该节点没有可运行 nvidia-smi 的镜像，也无法获取 {0}：请在节点上拉取带有 glibc 和 shell 的镜像，或用 gpu_image 指定一个",
+        "there is no /dev/kfd and /dev/dri on it: install AMD's driver (amdgpu), until rocm-smi works on it",
+        "该节点没有 /dev/kfd 和 /dev/dri：请安装 AMD 驱动程序（amdgpu），直到 rocm-smi 能在节点上运行",
+    ),
+    (
+        "its engine has no runtime named ascend: install Ascend Docker Runtime there and restart Docker",
+        "该节点的引擎没有名为 ascend 的运行时：请安装 Ascend Docker Runtime 并重启 Docker",
+    ),
+    (
+        "there is no /dev/davinci0 on it: install Ascend's driver, until npu-smi info works on it",
+        "该节点没有 /dev/davinci0：请安装昇腾驱动程序，直到 npu-smi info 能在节点上运行",
+    ),
+    (
+        "npu-smi tells nothing of NPUs that tasks have: let containers share them (npu-smi set -t device-share), or name an npu-exporter as the node's metrics",
+        "对于任务正在占用的 NPU，npu-smi 不给出任何信息：请允许容器共享 NPU（npu-smi set -t device-share），或在节点的 metrics 中指定 npu-exporter",
+    ),
+    (
+        "no image there can ask its driver for GPUs and {} cannot be had or cannot either: pull an image with glibc and a shell there, or name one as gpu_image",
+        "该节点没有可向驱动程序查询 GPU 的镜像，{0} 无法获取或同样不可用：请在节点上拉取带有 glibc 和 shell 的镜像，或用 gpu_image 指定一个",
     ),
     (
         "{} cannot be used there: its GPUs were found in another image, which is not believed about how well they are and what they do; pull it there, or name one with glibc and a shell as gpu_image",
         "该节点无法使用镜像 {0}：GPU 是在其他镜像中检测到的，其报告的健康状态和负载不予采信；请在节点上拉取该镜像，或用 gpu_image 指定带有 glibc 和 shell 的镜像",
     ),
     ("GPU {}: {}", "GPU {0}：{1}"),
+    ("it is not there any more", "已消失"),
+    ("it does not answer its driver any more", "不再响应驱动程序"),
+    ("its driver says that it has failed", "驱动程序报告其已故障"),
     ("its driver tells of error {} (Xid)", "驱动程序报告错误 {0}（Xid）"),
     ("its memory has errors that cannot be corrected", "显存有无法纠正的错误"),
     ("it is so hot that it slows down", "温度过高，已经降频"),

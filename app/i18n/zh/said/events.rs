@@ -16,6 +16,10 @@ pub(super) const EVENTS: &str = sayings![
         "{}: GPU {} ({}) of {} has memory errors that cannot be corrected",
         "{0}：节点 {3} 的 GPU {1}（{2}）的显存有无法纠正的错误",
     ),
+    (
+        "{}: GPU {} ({}) of {} has failed, as its driver says",
+        "{0}：驱动程序报告节点 {3} 的 GPU {1}（{2}）已故障",
+    ),
     ("{}: GPU {} of {} has failed: {}", "{0}：节点 {2} 的 GPU {1} 已故障：{3}"),
     (
         "{}: GPU {} of {} has done nothing for a quarter of an hour",

@@ -432,8 +432,8 @@ pub(super) const REFUSALS: &str = sayings![
     ),
     ("{} is gone", "{0} 已不存在"),
     (
-        "GPUs are found by gpu_runtime nvidia and cdi, and {} has another",
-        "仅当 gpu_runtime 为 nvidia 或 cdi 时才能检测 GPU，而 {0} 为其他值",
+        "{} has gpu_runtime none: its GPUs are written by hand",
+        "{0} 的 gpu_runtime 为 none：其 GPU 需手动填写",
     ),
     ("the engine of {} does not answer", "{0} 的引擎没有响应"),
     ("{} is a saved image: it comes from no registry", "{0} 是保存的镜像：不来自镜像仓库"),

@@ -7,7 +7,6 @@ use database::nodes::NodeRecord;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
-use protocol::cluster::GpuRuntime;
 use protocol::ids::NodeName;
 use protocol::time::Timestamp;
 use tokio::time::MissedTickBehavior;
@@ -31,11 +30,9 @@ const MOST: usize = 16;
 /// Whether its driver is asked what its GPUs do.
 pub(super) fn is_asked(record: &NodeRecord) -> bool {
     let settings = &record.settings;
-    let can_tell = match settings.gpu_runtime {
-        GpuRuntime::Nvidia | GpuRuntime::Cdi => true,
-        GpuRuntime::Amd | GpuRuntime::Ascend | GpuRuntime::None => false,
-    };
-    can_tell && settings.metrics.is_none() && !capacity(record).gpus.is_empty()
+    settings.gpu_runtime.finds_gpus()
+        && settings.metrics.is_none()
+        && !capacity(record).gpus.is_empty()
 }
 
 /// Runs until shutdown. An engine limits by itself for how long it asks, and nobody waits for it.

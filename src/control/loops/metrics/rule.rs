@@ -12,7 +12,6 @@ use crate::known::idling::{Holder, ToWarn};
 use crate::known::queue::{Queue, Unanswered};
 use crate::records::{happened, notices};
 use crate::shared::Shared;
-use crate::wake::now;
 
 /// Each GPU is measured some times between two looks.
 const TIMES: u32 = 3;
@@ -36,7 +35,7 @@ pub(super) async fn run(shared: &Shared, shutdown: &CancellationToken) {
             biased;
             () = shutdown.cancelled() => return,
             _ = times.tick() => {
-                if let Err(error) = look(shared, now()).await {
+                if let Err(error) = look(shared, shared.settings.rules.clock.now()).await {
                     tracing::warn!(%error, "idle GPUs are not looked at; that is tried again");
                 }
             }

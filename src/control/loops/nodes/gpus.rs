@@ -73,6 +73,7 @@ fn words(task: &Task, node: &NodeName, gpu: &Gpu, after: &GpuReport) -> String {
         Some(GpuFault::Gone) | None => "is not there any more",
         Some(GpuFault::Silent) => "does not answer its driver any more",
         Some(GpuFault::Memory) => "has memory errors that cannot be corrected",
+        Some(GpuFault::Failed) => "has failed, as its driver says",
     };
     let Gpu { index, gpu_type, .. } = gpu;
     format!(

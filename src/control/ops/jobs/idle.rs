@@ -22,7 +22,7 @@ pub(super) async fn keep(shared: &Shared, actor: &Actor, job: &JobRow, hours: u3
         return Err(Error::new(ErrorCode::ConflictJobError, message));
     }
     let at = now();
-    let until = at.plus_millis(i64::from(hours) * 3_600_000);
+    let until = shared.settings.rules.clock.now().plus_millis(i64::from(hours) * 3_600_000);
     let words = format!("{} keeps it for {hours} h, though its GPUs may do nothing", actor.user);
     let event = happened::by_person(happened::to_job(job.id, at, "kept", words), &actor.user);
     let kept = shared.store.write(async |t| {

@@ -3,6 +3,7 @@
 use api::cluster::NodeView;
 use api::{Actor, ErrorCode};
 use protocol::cluster::GpuRuntime;
+use protocol::exit::Cause;
 use protocol::gpus::{GpuProblem, Reading, Told};
 use protocol::state::State;
 
@@ -67,6 +68,38 @@ async fn gpus_are_found_and_who_holds_one_that_vanishes_is_told() {
     house.node(0).set_gpus(Some(reading(&["GPU-a", "GPU-b", "GPU-c"])));
     backend.nodes.probe(&admin(), &name).await.unwrap();
     until_state(backend, "single", State::Running).await;
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_fails_on_a_gpu_that_was_pulled_out_is_tried_again_on_another_one() {
+    let house = House::new(1);
+    let mut options = house.options(house.database().await);
+    options.nodes[0].gpus = None;
+    options.nodes[0].gpu_runtime = GpuRuntime::Nvidia;
+    let name = options.nodes[0].name.clone();
+    house.node(0).set_gpus(Some(reading(&["GPU-a", "GPU-b"])));
+    let control = control::start(options).await.unwrap();
+    let backend = &control.backend;
+    until_node(backend, &name, |node| node.capacity.gpus.len() == 2).await;
+    let never = r#""retryCount": 0,"#;
+    submit(backend, job("trains", 1, 1, "sleep 5; exit 3", never)).await;
+    let first = until_state(backend, "trains", State::Running).await;
+    assert_eq!(first.attempts[0].tasks[0].gpus, [0]);
+    house.node(0).set_gpus(Some(reading(&["GPU-b"])));
+    backend.nodes.probe(&admin(), &name).await.unwrap();
+    until_node(backend, &name, |node| shown(node)[0] == (0, "GPU-a", false)).await;
+
+    let again = until(backend, "trains", |detail| detail.attempts.len() == 2).await;
+    let exit = again.attempts[0].exit.as_ref().unwrap();
+    let unwell =
+        Cause::NodeUnwell { node: name, message: "GPU 0: it is not there any more".into() };
+    assert_eq!((&exit.cause, exit.code), (&unwell, Some(3)));
+    assert_eq!((again.summary.retries.user, again.summary.retries.platform), (0, 1));
+    assert_eq!(again.attempts[1].tasks[0].gpus, [1]);
+    // There it is its own fault.
+    let ended = until_state(backend, "trains", State::Failed).await;
+    assert_eq!(ended.summary.exit.unwrap().cause, Cause::CommandFailed);
     control.shutdown().await;
 }
 

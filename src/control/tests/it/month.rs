@@ -6,6 +6,7 @@ use std::time::Duration;
 use api::Backend;
 use api::usage::{Day, UsageOfDay, UsageQuery};
 use control::{Control, Options};
+use database::ConnectionTrait;
 use database::attempts::Attempt;
 use database::jobs::{JobUpdate, NewJob};
 use database::tasks::Task;
@@ -66,7 +67,7 @@ struct Sums {
 impl Sums {
     /// Counts every second for which an attempt held GPUs.
     fn hold(&mut self, node: usize, gpus: u64, (from, until): (i64, i64), cause: &Cause) {
-        let mut days = [0_u64; DAYS];
+        let mut days = [0_u64; DAYS + 1];
         for second in from..until {
             days[usize::try_from(second / DAY - FIRST).unwrap()] += gpus;
         }
@@ -282,7 +283,64 @@ async fn the_use_of_a_month_is_the_sum_of_its_seconds() {
     // A third one has nothing to count.
     let control = start(&house).await;
     assert_agrees(&told(&control.backend, sums.jobs).await, &sums);
+    goes_on(&house, control, &mut sums).await;
+}
+
+/// One that goes on since one of the month's days is told of to the second as well: over restarts, and once it has
+/// ended.
+async fn goes_on(house: &House, control: Control, sums: &mut Sums) {
+    const GPUS: u64 = 3;
+    let (submitted, started) = (FIRST * DAY + 3 * DAY + 12_345, FIRST * DAY + 4 * DAY + 54_321);
+    submit(&control.backend, job("endless", 1, 3, "sleep 1000", "")).await;
+    let detail = until_state(&control.backend, "endless", State::Running).await;
+    let node = house.index_of(&detail.attempts[0].tasks[0].node);
     control.shutdown().await;
+    drop(control);
+    since(house, submitted, started).await;
+    let container = house.node(node).containers().remove(0);
+    house.node(node).backdate(&container, at(started));
+    // What is told goes to the end of the last day that is asked for.
+    let end = (FIRST + i64::try_from(DAYS).unwrap() + 1) * DAY;
+    sums.hold(node, GPUS, (started, end), &Cause::Succeeded);
+    sums.asked += u64::try_from(end - submitted).unwrap() * GPUS;
+    for ends in [false, false, true] {
+        let control = start(house).await;
+        until_state(&control.backend, "endless", State::Running).await;
+        assert_agrees(&told(&control.backend, sums.jobs).await, sums);
+        if ends {
+            control.backend.jobs.stop(&admin(), &key("endless")).await.unwrap();
+            until_state(&control.backend, "endless", State::Stopped).await;
+            assert_agrees(&told(&control.backend, sums.jobs).await, sums);
+        }
+        control.shutdown().await;
+    }
+    let control = start(house).await;
+    // It ended today: then it is counted.
+    lately(&control.backend, |day| day.jobs == 1).await;
+    assert_agrees(&told(&control.backend, sums.jobs).await, sums);
+    control.shutdown().await;
+}
+
+/// Makes it so that the one job that runs began then.
+async fn since(house: &House, submitted: i64, started: i64) {
+    let database = house.database().await;
+    let transaction = database.begin().await.unwrap();
+    let (submitted, started) = (submitted * 1_000, started * 1_000);
+    for change in [
+        format!(
+            "UPDATE jobs SET submitted_at = {submitted}, started_at = {started} \
+             WHERE completed_at IS NULL"
+        ),
+        format!(
+            "UPDATE attempts SET placed_at = {started}, started_at = {started} \
+             WHERE completed_at IS NULL"
+        ),
+        format!("UPDATE tasks SET started_at = {started} WHERE completed_at IS NULL"),
+    ] {
+        transaction.execute_unprepared(&change).await.unwrap();
+    }
+    transaction.commit().await.unwrap();
+    database.close().await.unwrap();
 }
 
 /// What is told of today and yesterday, once it is as wanted.

@@ -206,7 +206,11 @@ fn is_run(said: &[&str]) -> bool {
 /// What is wrong, by the words of the program, of the runtime, or of the engine.
 pub(super) fn problem(said: &str) -> GpuProblem {
     let has = |parts: &[&str]| parts.iter().any(|part| said.contains(part));
-    if has(&["version mismatch"]) {
+    if has(&["\"/dev/kfd\"", "\"/dev/dri\"", "stat /dev/kfd", "stat /dev/dri"]) {
+        GpuProblem::NoAmd
+    } else if has(&["runtime name: ascend"]) {
+        GpuProblem::NoAscendRuntime
+    } else if has(&["version mismatch"]) {
         GpuProblem::Mismatch
     } else if has(&[
         "couldn't communicate with the NVIDIA driver",

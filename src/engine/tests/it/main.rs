@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
+mod ascend;
 mod cdi;
 mod certificates;
 mod contract;

@@ -31,17 +31,28 @@ impl Hall {
     }
 
     pub(crate) async fn with(quota: Option<u64>, options: StateOptions) -> Self {
-        Self::built(quota, SignInOptions::default(), options).await
+        Self::built(quota, |_| {}, options).await
+    }
+
+    /// One whose control is as this says.
+    pub(crate) async fn controlled(set: impl FnOnce(&mut Options)) -> Self {
+        Self::built(None, set, StateOptions::default()).await
     }
 
     /// One where people sign in as this says.
     pub(crate) async fn signing_in(sign_in: SignInOptions, options: StateOptions) -> Self {
-        Self::built(None, sign_in, options).await
+        Self::built(None, |control| control.sign_in = sign_in, options).await
     }
 
-    async fn built(quota: Option<u64>, sign_in: SignInOptions, options: StateOptions) -> Self {
+    async fn built(
+        quota: Option<u64>,
+        set: impl FnOnce(&mut Options),
+        options: StateOptions,
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let control = Arc::new(control(folder.path(), quota, sign_in).await);
+        let mut settings = settings(folder.path(), quota).await;
+        set(&mut settings);
+        let control = Arc::new(control::start(settings).await.unwrap());
         let users = &control.backend.users;
         let mut tokens = Vec::new();
         for name in ["alice", "bob", "admin"] {
@@ -102,10 +113,10 @@ pub(crate) fn actor(name: &str) -> Actor {
     Actor { user: name.parse().unwrap(), admin: name == "admin" }
 }
 
-async fn control(folder: &Path, quota: Option<u64>, sign_in: SignInOptions) -> Control {
+async fn settings(folder: &Path, quota: Option<u64>) -> Options {
     let at = |name: &str| folder.join(name).display().to_string();
     let storage = StorageOptions { root: at("storage"), quota, ..StorageOptions::default() };
-    let options = Options {
+    Options {
         guests: Vec::new(),
         storage_mount: None,
         images_quota: 500_000_000_000,
@@ -127,10 +138,9 @@ async fn control(folder: &Path, quota: Option<u64>, sign_in: SignInOptions) -> C
         certificates: None,
         admin_password: Some(PASSWORD.to_owned()),
         rules: control::Rules::default(),
-        sign_in,
+        sign_in: SignInOptions::default(),
         notifying: control::Notifying::default(),
-    };
-    control::start(options).await.unwrap()
+    }
 }
 
 /// The most memory that this process has had, in kB.

@@ -17,6 +17,7 @@ mod follow;
 mod full_disk;
 mod functions;
 mod hall;
+mod idle;
 mod import;
 mod languages;
 mod lifecycle;
