@@ -7,6 +7,7 @@
 pub(crate) mod about;
 pub(crate) mod alternatives;
 pub(crate) mod ask;
+pub(crate) mod changed_lines;
 pub(crate) mod charts;
 pub(crate) mod choice_field;
 pub(crate) mod clipboard;

@@ -44,6 +44,7 @@ pub(crate) struct Texts {
     pub(crate) finding: super::words_lists::Finding,
     pub(crate) many: super::words_lists::Many,
     pub(crate) views: super::words_lists::Views,
+    pub(crate) compare: super::words_lists::Compare,
     pub(crate) map: super::words_lists::Map,
     pub(crate) metrics: super::words_metrics::Metrics,
     pub(crate) usage: super::words_metrics::Usage,
