@@ -458,3 +458,32 @@ test("ticked jobs lead to their comparison", async ({ page }) => {
   for (const job of chosen) await expect(page.getByRole("columnheader", { name: job }).first()).toBeVisible();
   await expect(page.locator("section[aria-labelledby=files]")).toBeVisible();
 });
+
+test("a job that runs is given more time, and its page says before by when it would end", async ({ page, request, baseURL }) => {
+  const put = await request.post("/api/v1/jobs", {
+    headers: { Origin: baseURL ?? "" },
+    data: {
+      jobName: "more-time",
+      image: "berth/base:latest",
+      taskRoles: [{ name: "main", taskNumber: 1, cpuNumber: 1, memoryMB: 256, gpuNumber: 0, command: "sleep 600" }],
+      extras: { berth: { timeLimit: "2h" } },
+    },
+  });
+  expect(put.status(), await put.text()).toBeLessThan(300);
+  await berth.open(page, "/jobs/admin/more-time");
+  await berth.becomes(page, "RUNNING");
+  const limit = page.locator("dt", { hasText: "Time limit" }).locator("xpath=following-sibling::dd[1]");
+  await expect(limit).toContainText(/^2h, 1h 59m .*left/);
+  await expect(limit).toContainText("It ends by");
+  const more = limit.getByRole("button", { name: /^6h: by / });
+  const at = (text: string) => Number(text.match(/(\d\d):\d\d:\d\d/)![1]);
+  const now = at(await limit.locator("p").first().innerText());
+  const then = at(await more.innerText());
+  expect((then - now + 24) % 24).toBe(4);
+  await berth.picture(page, "more-time");
+  await more.click();
+  await expect(limit).toContainText(/^6h, 5h 5\dm .*left/);
+  await page.getByRole("link", { name: "Events", exact: true }).click();
+  await expect(page.getByText("admin changed its time limit from 2h to 6h")).toBeVisible();
+  await berth.stop(request, baseURL, "more-time");
+});

@@ -53,6 +53,9 @@ pub trait Jobs: Send + Sync {
     async fn remove_tag(&self, actor: &Actor, key: &JobKey, tag: &Tag) -> Result<()>;
     /// Keeps a job for so many hours from being stopped since its GPUs do nothing, 168 at most.
     async fn keep(&self, actor: &Actor, key: &JobKey, hours: u32) -> Result<()>;
+    /// Gives a job that runs another time limit, from when its current attempt began: its owner a longer one only
+    /// while no job waits in its virtual cluster.
+    async fn set_time_limit(&self, actor: &Actor, key: &JobKey, limit: TimeLimit) -> Result<()>;
     /// Whose jobs hold GPUs now that do nothing, the longest first: everybody's, for administrators; or a
     /// user's own, as far as their virtual clusters mind.
     async fn idle(&self, actor: &Actor, of: Option<&UserName>) -> Result<Vec<IdleJob>>;

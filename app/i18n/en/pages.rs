@@ -202,6 +202,8 @@ pub(super) const JOB: Job = Job {
     node_labels: "Only on nodes labelled",
     time_limit: "Time limit",
     time_left: |limit, left| format!("{limit}, {left} left"),
+    ends_by: |moment| format!("It ends by {moment}. With another limit:"),
+    ends_instead: |limit, moment| format!("{limit}: by {moment}"),
     grace: "Before it has to go",
     grace_of: |signal, seconds| format!("{signal}, and {seconds} s to finish"),
     retry_always: "without end",

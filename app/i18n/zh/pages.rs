@@ -192,6 +192,8 @@ pub(super) const JOB: Job = Job {
     node_labels: "限定节点标签",
     time_limit: "运行时长上限",
     time_left: |limit, left| format!("{limit}，剩余 {left}"),
+    ends_by: |moment| format!("最迟于 {moment} 结束。改用其他上限："),
+    ends_instead: |limit, moment| format!("{limit}：最迟 {moment}"),
     grace: "结束前的宽限",
     grace_of: |signal, seconds| format!("发送 {signal}，并留出 {seconds} 秒"),
     retry_always: "不限",

@@ -19,7 +19,7 @@ use protocol::notifications;
 use protocol::parse::{Parsed, parse};
 use protocol::secrets::{MASK, Secrets};
 use protocol::sensitive;
-use protocol::spec::JobSpec;
+use protocol::spec::{JobSpec, TimeLimit};
 use protocol::state::State;
 use protocol::wait::{Expected, Waiting};
 
@@ -38,6 +38,7 @@ use crate::wake::now;
 mod admission;
 mod delete;
 mod idle;
+mod limit;
 mod tags;
 mod usage;
 
@@ -256,6 +257,10 @@ impl Jobs for Ops {
     async fn keep(&self, actor: &Actor, key: &JobKey, hours: u32) -> Result<()> {
         let Job { row, .. } = self.job(key).await?;
         idle::keep(&self.shared, actor, &row, hours).await
+    }
+
+    async fn set_time_limit(&self, actor: &Actor, key: &JobKey, limit: TimeLimit) -> Result<()> {
+        limit::set(&self.shared, actor, &self.job(key).await?, limit).await
     }
 
     async fn idle(&self, actor: &Actor, of: Option<&UserName>) -> Result<Vec<IdleJob>> {

@@ -128,6 +128,7 @@ fn of_job() -> Doors {
         .route("/queue", changing(get(queue::explain).put(queue::change)))
         .route("/tag", put(jobs::add_tag).delete(jobs::remove_tag))
         .route("/keep", put(jobs::keep))
+        .route("/time-limit", put(jobs::set_time_limit))
         .route("/events", get(events::list))
         .route("/job-attempts", get(attempts::list))
         .route("/job-attempts/healthz", get(attempts::healthy))

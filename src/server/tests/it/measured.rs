@@ -64,3 +64,27 @@ async fn programs_compare_jobs() {
         assert_eq!(send(&hall, "GET", refused, "").await.status, 400, "{refused}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn programs_give_only_what_runs_another_time_limit() {
+    let hall = Hall::open().await;
+    let job = json!({ "jobName": "waits", "image": "berth/base", "taskRoles": [{
+        "name": "worker", "taskNumber": 1, "cpuNumber": 1, "memoryMB": 100, "gpuNumber": 0,
+        "command": "true" }] });
+    assert_eq!(send(&hall, "POST", "/api/v2/jobs", &job.to_string()).await.status, 202);
+    let path = "/api/v2/jobs/alice~waits/time-limit";
+    for (body, status, code) in [
+        (r#"{"seconds": 3600}"#, 409, "ConflictJobError"),
+        (r#"{"seconds": 0}"#, 400, "InvalidParametersError"),
+        (r#"{"seconds": 4000000000}"#, 400, "InvalidParametersError"),
+        (r#"{"seconds": "soon"}"#, 400, "InvalidParametersError"),
+        (r#"{"hours": 1}"#, 400, "InvalidParametersError"),
+    ] {
+        let answer = send(&hall, "PUT", path, body).await;
+        assert_eq!((answer.status, &answer.json()["code"]), (status, &json!(code)), "{body}");
+    }
+    let token = format!("Bearer {}", hall.token("bob"));
+    let headers = [JSON, ("authorization", token.as_str())];
+    let other = hall.client.send("PUT", path, &headers, r#"{"seconds": 3600}"#).await;
+    assert_eq!(other.status, 403);
+}
