@@ -64,5 +64,6 @@ pub(crate) mod table;
 pub(crate) mod tag_list;
 pub(crate) mod terminal;
 pub(crate) mod text_area;
+pub(crate) mod time_left;
 pub(crate) mod wait_facts;
 pub(crate) mod wait_line;

@@ -202,6 +202,8 @@ pub(crate) struct Jobs {
     pub(crate) submitted: Word,
     pub(crate) queued: Word,
     pub(crate) ran: Word,
+    /// For how long a job may go on.
+    pub(crate) left: Named,
     pub(crate) select_all: Word,
     pub(crate) select: Named,
     pub(crate) selected: Counted,

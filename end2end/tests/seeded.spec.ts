@@ -483,6 +483,9 @@ test("a job that runs is given more time, and its page says before by when it wo
   await berth.picture(page, "more-time");
   await more.click();
   await expect(limit).toContainText(/^6h, 5h 5\dm .*left/);
+  await berth.open(page, "/jobs?q=name:more-time");
+  await expect(page.getByRole("row").filter({ hasText: "more-time" })).toContainText(/5h 5\dm left/);
+  await berth.open(page, "/jobs/admin/more-time");
   await page.getByRole("link", { name: "Events", exact: true }).click();
   await expect(page.getByText("admin changed its time limit from 2h to 6h")).toBeVisible();
   await berth.stop(request, baseURL, "more-time");

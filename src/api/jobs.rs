@@ -176,6 +176,9 @@ pub struct JobSummary {
     /// What people call it beside its name, in alphabetical order.
     #[serde(default)]
     pub tags: Vec<Tag>,
+    /// When it ends at the latest, of one in a list that runs and has a time limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ends_by: Option<Timestamp>,
     /// How busy its GPUs are, of one that runs in a list.
     #[serde(default, skip_serializing_if = "Lately::is_empty")]
     pub lately: Lately,

@@ -130,6 +130,7 @@ pub(super) const JOBS: Jobs = Jobs {
     submitted: "Submitted",
     queued: "Queued",
     ran: "Ran",
+    left: |left| format!("{left} left"),
     select_all: "Select all jobs on this page",
     select: |name| format!("Select {name}"),
     selected: |n| format!("{} selected", count(n)),

@@ -120,6 +120,7 @@ pub(super) const JOBS: Jobs = Jobs {
     submitted: "提交时间",
     queued: "排队",
     ran: "运行",
+    left: |left| format!("剩余 {left}"),
     select_all: "选择本页全部作业",
     select: |name| format!("选择 {name}"),
     selected: |n| format!("已选 {} 个", count(n)),

@@ -115,12 +115,15 @@ impl Jobs for Ops {
         let ids: Vec<JobId> = rows.iter().map(|row| row.id).collect();
         let tags = database::tags::of_jobs(self.shared.store.database.read(), &ids).await;
         let mut tags = tags?;
+        let ends = limit::ends(&self.shared.store, &rows).await?;
         let view = |row: database::jobs::JobRow| {
             let (waiting, expected) = waiting.remove(&row.id).unzip();
             let tags = tags.remove(&row.id).unwrap_or_default();
             let lately =
                 views::lately(&self.shared.settings, &self.shared.readings, actor, &row, at);
-            JobSummary { lately, ..views::summary(row, tags, (waiting, expected.flatten())) }
+            let ends_by = ends.get(&row.id).copied();
+            let summary = views::summary(row, tags, (waiting, expected.flatten()));
+            JobSummary { lately, ends_by, ..summary }
         };
         Ok(JobPage { jobs: rows.into_iter().map(view).collect(), total })
     }

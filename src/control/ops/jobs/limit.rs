@@ -1,18 +1,43 @@
 //! For how long a job that runs may go on.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use api::audit::AuditAction;
 use api::{Actor, Error, ErrorCode, Result};
 use database::jobs::{Job, JobRow};
+use protocol::ids::JobId;
 use protocol::spec::TimeLimit;
 use protocol::state::State;
+use protocol::time::Timestamp;
 
 use crate::accounts::rights::owner_only;
 use crate::records::audit::Note;
 use crate::records::happened;
+use crate::records::store::Store;
 use crate::shared::Shared;
 use crate::wake::now;
+
+/// When those of these jobs that run and have a limit end at the latest.
+pub(super) async fn ends(store: &Store, rows: &[JobRow]) -> Result<HashMap<JobId, Timestamp>> {
+    let runs = |row: &&JobRow| row.state == State::Running && row.time_limit.is_some();
+    let limited: Vec<&JobRow> = rows.iter().filter(runs).collect();
+    // The first attempt began when its job did; when another one began, the records of attempts say.
+    let again = limited.iter().filter(|row| row.attempt != Some(0)).map(|row| row.id);
+    let again: Vec<JobId> = again.collect();
+    let attempts = match again.is_empty() {
+        true => Vec::new(),
+        false => database::attempts::of_jobs(store.database.read(), &again).await?,
+    };
+    let began = attempts.into_iter().map(|one| ((one.job, Some(one.number)), one.started_at));
+    let began: HashMap<_, _> = began.collect();
+    let end = |row: &&JobRow| {
+        let first = || row.started_at.filter(|_| row.attempt == Some(0));
+        let began = began.get(&(row.id, row.attempt)).copied().flatten().or_else(first)?;
+        Some((row.id, began.plus_millis(row.time_limit?.millis())))
+    };
+    Ok(limited.iter().filter_map(end).collect())
+}
 
 /// Gives a job that runs another time limit.
 pub(super) async fn set(

@@ -186,6 +186,9 @@ async fn a_time_limit_is_changed_while_its_job_runs() {
     let runs = backend.jobs.get(&admin(), &key("goes-on")).await.unwrap();
     assert_eq!(runs.summary.state, State::Running);
     assert_eq!(runs.time_limit.unwrap().to_string(), "1h");
+    let listed = backend.jobs.list(&admin(), &api::jobs::JobQuery::default()).await.unwrap();
+    let began = runs.attempts[0].started_at.unwrap();
+    assert_eq!(listed.jobs[0].ends_by, Some(began.plus_millis(3_600_000)));
     let refused = set("goes-on", "2s").await.unwrap_err();
     assert_eq!(refused.code, ErrorCode::InvalidParametersError);
     assert!(refused.message.contains("has run for"), "{}", refused.message);

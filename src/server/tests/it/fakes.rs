@@ -131,6 +131,7 @@ fn summary(id: i64, job: &str, state: State) -> JobSummary {
         expected: None,
         held: None,
         tags: Vec::new(),
+        ends_by: None,
         lately: Default::default(),
         exit: ended.then(|| Exit {
             code: Some(3),
