@@ -21,7 +21,7 @@ fn Lines(change: Change) -> impl IntoView {
         view! {
             <del class="difference__line difference__line--removed">
                 <span class="visually-hidden">{tr(|t| t.submit.line_removed)} " "</span>
-                {text}
+                <span translate="no">{text}</span>
             </del>
         }
     });
@@ -29,7 +29,7 @@ fn Lines(change: Change) -> impl IntoView {
         view! {
             <ins class="difference__line difference__line--added">
                 <span class="visually-hidden">{tr(|t| t.submit.line_added)} " "</span>
-                {text}
+                <span translate="no">{text}</span>
             </ins>
         }
     });

@@ -66,7 +66,7 @@ fn cell(values: &[Option<String>], at: usize, file: bool) -> AnyView {
         _ if has_lines(&value) => {
             view! { <pre class="command" tabindex="0">{value}</pre> }.into_any()
         }
-        _ => view! { <span class="compare__value">{value}</span> }.into_any(),
+        _ => view! { <code class="compare__value">{value}</code> }.into_any(),
     }
 }
 
