@@ -109,7 +109,7 @@ async fn nobody_waits(shared: &Arc<Shared>, row: &JobRow) -> Result<()> {
         return Ok(());
     }
     let message = format!(
-        "{waiting} jobs wait in {}: as long as any does, only an administrator makes a time limit longer",
+        "as long as jobs wait in {} (now {waiting}), only an administrator makes a time limit longer",
         row.virtual_cluster
     );
     Err(Error::new(ErrorCode::ForbiddenUserError, message))
