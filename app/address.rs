@@ -35,6 +35,17 @@ pub(crate) fn clone_job(key: &JobKey) -> String {
     format!("/submit?clone={key}")
 }
 
+/// The page that compares jobs, each written `user~job`; with what their files have in common.
+pub(crate) fn compare<'a>(jobs: impl Iterator<Item = &'a str>, all: bool) -> String {
+    let jobs: Vec<_> = jobs.map(|job| format!("job={}", encode(job))).collect();
+    let end = match (jobs.is_empty(), all) {
+        (_, false) => "",
+        (true, true) => "all=1",
+        (false, true) => "&all=1",
+    };
+    format!("/compare?{}{end}", jobs.join("&"))
+}
+
 /// A node's page.
 pub(crate) fn node(name: &NodeName) -> String {
     format!("/nodes/{name}")
@@ -112,6 +123,12 @@ mod tests {
         assert_eq!(address("best run", false).unwrap(), "/jobs?q=tag:%22best+run%22");
         assert_eq!(address("new", true).unwrap(), "/jobs?q=tag:new&all=1");
         assert_eq!(address("\"", true), None);
+    }
+
+    #[test]
+    fn jobs_to_compare_are_each_in_the_address() {
+        assert_eq!(compare(["ada~a", "bob~b"].into_iter(), false), "/compare?job=ada~a&job=bob~b");
+        assert_eq!(compare(["ada~a"].into_iter(), true), "/compare?job=ada~a&all=1");
     }
 
     #[test]

@@ -19,6 +19,7 @@ compile_error!(
 
 mod address;
 mod connect;
+mod difference;
 mod document;
 #[cfg(feature = "hydrate")]
 mod early;

@@ -84,6 +84,11 @@ pub(crate) fn percent(part: u64, whole: u64) -> u64 {
     (part * 100).checked_div(whole).unwrap_or(0).min(100)
 }
 
+/// GPU hours with two decimals, given in seconds: many jobs are short.
+pub(crate) fn gpu_hours(seconds: u64) -> String {
+    format!("{:.2}\u{202f}h", seconds as f64 / 3_600.0)
+}
+
 /// GPU counts as the forms write them.
 pub(crate) fn gpus_text<'a>(counts: impl Iterator<Item = (&'a GpuType, u64)>) -> String {
     counts.map(|(kind, count)| format!("{kind}={count}")).collect::<Vec<_>>().join(", ")

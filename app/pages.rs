@@ -2,6 +2,7 @@
 
 pub(crate) mod admin;
 pub(crate) mod clusters;
+pub(crate) mod compare;
 pub(crate) mod files;
 pub(crate) mod home;
 pub(crate) mod job;

@@ -7,6 +7,7 @@
 pub(crate) mod about;
 pub(crate) mod alternatives;
 pub(crate) mod ask;
+pub(crate) mod changed_lines;
 pub(crate) mod charts;
 pub(crate) mod choice_field;
 pub(crate) mod clipboard;
@@ -63,5 +64,6 @@ pub(crate) mod table;
 pub(crate) mod tag_list;
 pub(crate) mod terminal;
 pub(crate) mod text_area;
+pub(crate) mod time_left;
 pub(crate) mod wait_facts;
 pub(crate) mod wait_line;

@@ -8,6 +8,7 @@ use crate::edge;
 use crate::live::Live;
 use crate::opening::Theme;
 use crate::pages::clusters::ClustersPage;
+use crate::pages::compare::ComparePage;
 use crate::pages::files::FilesPage;
 use crate::pages::home::HomePage;
 use crate::pages::jobs::JobsPage;
@@ -51,6 +52,7 @@ pages! {
     jobs => JobsPage,
     files => FilesPage,
     clusters => ClustersPage,
+    compare => ComparePage,
     nodes => NodesPage,
     node => NodePage,
     usage => UsagePage,
@@ -102,6 +104,7 @@ fn Pages() -> impl IntoView {
                 <Route path=path!("/sign-in") view=Page::whole(|| sign_in().boxed_local()) ssr=READY/>
                 <Route path=path!("/jobs") view=Page::whole(|| jobs().boxed_local()) ssr=READY/>
                 <Route path=path!("/jobs/:user/:name/:tab?") view=job::part::page() ssr=READY/>
+                <Route path=path!("/compare") view=Page::whole(|| compare().boxed_local()) ssr=READY/>
                 <Route path=path!("/submit") view=submit::part::page() ssr=READY/>
                 <Route path=path!("/files") view=Page::whole(|| files().boxed_local()) ssr=READY/>
                 <Route path=path!("/clusters") view=Page::whole(|| clusters().boxed_local()) ssr=READY/>

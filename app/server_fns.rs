@@ -2,6 +2,7 @@
 
 pub(crate) mod audit;
 pub(crate) mod checked;
+pub(crate) mod compare;
 pub(crate) mod files;
 pub(crate) mod groups;
 pub(crate) mod home;

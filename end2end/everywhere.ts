@@ -19,8 +19,11 @@ export async function jobs(cluster: Cluster, state: string, count: number): Prom
 export async function everywhere(cluster: Cluster): Promise<string[]> {
   const newest = async (state: string) => (await jobs(cluster, state, 1))[0];
   const [running, waiting, failed] = await Promise.all(["RUNNING", "WAITING", "FAILED"].map(newest));
+  const beside = [running, failed].map((path) => path.replace("/jobs/", "job=").replace("/", "~")).join("&");
   return [
     "/",
+    "/compare",
+    `/compare?${beside}&job=nobody~none`,
     "/jobs",
     "/jobs?all=1",
     "/jobs?q=sate:failed+gpu:many",

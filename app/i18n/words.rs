@@ -44,6 +44,7 @@ pub(crate) struct Texts {
     pub(crate) finding: super::words_lists::Finding,
     pub(crate) many: super::words_lists::Many,
     pub(crate) views: super::words_lists::Views,
+    pub(crate) compare: super::words_lists::Compare,
     pub(crate) map: super::words_lists::Map,
     pub(crate) metrics: super::words_metrics::Metrics,
     pub(crate) usage: super::words_metrics::Usage,
@@ -201,6 +202,8 @@ pub(crate) struct Jobs {
     pub(crate) submitted: Word,
     pub(crate) queued: Word,
     pub(crate) ran: Word,
+    /// For how long a job may go on.
+    pub(crate) left: Named,
     pub(crate) select_all: Word,
     pub(crate) select: Named,
     pub(crate) selected: Counted,

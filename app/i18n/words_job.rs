@@ -60,6 +60,10 @@ pub(crate) struct Job {
     pub(crate) time_limit: Word,
     /// A limit, and how much of it is left.
     pub(crate) time_left: fn(&str, &str) -> String,
+    /// When it ends at the latest, before the limits that it may have instead.
+    pub(crate) ends_by: fn(&str) -> String,
+    /// Another limit, and when it would end by that.
+    pub(crate) ends_instead: fn(&str, &str) -> String,
     pub(crate) grace: Word,
     /// A signal, and so many seconds after it.
     pub(crate) grace_of: fn(&str, u32) -> String,

@@ -58,6 +58,44 @@ pub(crate) struct Views {
     pub(crate) close: Word,
 }
 
+/// Jobs beside each other.
+#[derive(Debug)]
+pub(crate) struct Compare {
+    pub(crate) title: Word,
+    /// What leads there from a job, and from so many.
+    pub(crate) short: Word,
+    pub(crate) many: Counted,
+    /// So many can be compared at most.
+    pub(crate) most: Counted,
+    /// Heads those that were too many.
+    pub(crate) left_out: Word,
+    pub(crate) jobs: Word,
+    pub(crate) remove: Named,
+    pub(crate) add: Word,
+    pub(crate) add_hint: Word,
+    pub(crate) none: Word,
+    pub(crate) none_hint: Word,
+    pub(crate) second: Word,
+    pub(crate) runs: Word,
+    /// What a row is about.
+    pub(crate) what: Word,
+    pub(crate) differs: Word,
+    pub(crate) attempts: Word,
+    pub(crate) any_type: Word,
+    pub(crate) peak_memory: Word,
+    pub(crate) peak_gpu_memory: Word,
+    /// What only a job's owner sees.
+    pub(crate) hidden: Word,
+    pub(crate) files: Word,
+    pub(crate) no_differences: Word,
+    pub(crate) not_set: Word,
+    pub(crate) same: Word,
+    pub(crate) much: Word,
+    /// So many more settings are the same.
+    pub(crate) show_all: Counted,
+    pub(crate) show_differing: Word,
+}
+
 /// The map and the table of nodes.
 #[derive(Debug)]
 pub(crate) struct Map {

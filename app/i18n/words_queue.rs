@@ -85,6 +85,7 @@ pub(crate) struct Queue {
     pub(crate) was_held: Word,
     pub(crate) was_released: Word,
     pub(crate) was_prioritised: Word,
+    pub(crate) was_limited: Word,
     pub(crate) was_moved: Word,
     pub(crate) was_drained: Word,
     pub(crate) node_was_saved: Word,

@@ -63,6 +63,7 @@ pub(crate) static TEXTS: Texts = Texts {
     finding: lists::FINDING,
     many: lists::MANY,
     views: lists::VIEWS,
+    compare: lists::COMPARE,
     map: lists::MAP,
     metrics: metrics::METRICS,
     usage: metrics::USAGE,

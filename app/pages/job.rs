@@ -25,6 +25,7 @@ mod log_tab;
 mod log_together;
 mod log_view;
 mod log_wanted;
+mod longer;
 mod metrics_tab;
 mod overview;
 mod overview_tab;

@@ -4,7 +4,6 @@ mod bounded;
 mod check;
 mod cloned;
 mod declared;
-mod difference;
 mod draft;
 mod engine;
 mod environment;

@@ -12,6 +12,7 @@ use crate::parts::selection::{Pick, Pickable, Selection};
 use crate::parts::spark::Spark;
 use crate::parts::state_cell::StateCell;
 use crate::parts::tag_list::TagList;
+use crate::parts::time_left::TimeLeft;
 use crate::parts::wait_line::WaitLine;
 
 /// A job in the list.
@@ -28,6 +29,7 @@ pub(crate) fn JobRow(
     let ended = job.completed_at;
     let queued_until = job.started_at.or(ended);
     let ran = job.started_at.map(|from| view! { <Duration from=from to=ended/> });
+    let left = job.ends_by.map(|until| view! { <TimeLeft until=until/> });
     let lately = job.lately.clone();
     let retries = job.retries.user + job.retries.platform;
     view! {
@@ -41,7 +43,7 @@ pub(crate) fn JobRow(
             <td class="num wide">{number::count(u64::from(retries))}</td>
             <td class="num when"><RelativeTime at=job.submitted_at/></td>
             <td class="num wide"><Duration from=job.submitted_at to=queued_until/></td>
-            <td class="num">{ran}</td>
+            <td class="num">{ran} {left}</td>
         </tr>
     }
     .into_any()

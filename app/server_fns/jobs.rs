@@ -9,6 +9,7 @@ use api::many::JobOutcome;
 use api::metrics::IdleJob;
 use leptos::prelude::*;
 use protocol::ids::{JobKey, Tag};
+use protocol::spec::TimeLimit;
 use protocol::state::State;
 use serde::{Deserialize, Serialize};
 use server_fn::codec::GetUrl;
@@ -103,6 +104,14 @@ pub(crate) async fn keep_job(key: JobKeyText, hours: u32) -> Result<(), Failed> 
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
     backend.jobs.keep(&actor, &key.0, hours).await.map_err(failed)
+}
+
+/// Gives a job that runs another time limit.
+#[server(prefix = "/fn", endpoint = "jobs/time-limit", output = Answer)]
+pub(crate) async fn set_time_limit(key: JobKeyText, limit: TimeLimit) -> Result<(), Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend.jobs.set_time_limit(&actor, &key.0, limit).await.map_err(failed)
 }
 
 /// Who holds GPUs that do nothing.

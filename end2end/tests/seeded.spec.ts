@@ -385,3 +385,108 @@ test("a job that has ended says what it came to, also without JavaScript", async
   await says(plain);
   await context.close();
 });
+
+test("jobs stand beside each other with what differs, none is lost, also without JavaScript", async ({ browser, cluster, page }) => {
+  interface Found { username: string; name: string }
+  const keys = (found: Found[]) => found.map(({ username, name }) => `${username}~${name}`);
+  const ended = keys(await cluster.get("/api/v2/jobs?state=SUCCEEDED&limit=6"));
+  const [failed] = keys(await cluster.get("/api/v2/jobs?state=FAILED&limit=1"));
+  const chosen = [ended[0], ended[1], failed];
+  const told = await cluster.get(`/api/v2/compare?jobs=${chosen.join(",")}&all=1`);
+  const differing = told.settings.filter((setting: { differs: boolean }) => setting.differs);
+  const address = (jobs: string[], all = "") => `/compare?${jobs.map((job) => `job=${job}`).join("&")}${all}`;
+  const says = async (on: Page) => {
+    const runs = on.locator("section[aria-labelledby=runs] table");
+    await expect(runs.getByRole("columnheader")).toHaveText(["What", ...chosen]);
+    const state = runs.getByRole("row").filter({ has: on.getByRole("rowheader", { name: /^State/ }) });
+    await expect(state.getByRole("cell")).toContainText(["Succeeded", "Succeeded", "Failed"]);
+    // The sign is seen and heard: it is no colour alone.
+    await expect(state.getByRole("rowheader")).toContainText("differs");
+    for (const [at, { run }] of told.jobs.entries()) {
+      const hours = runs.getByRole("row").filter({ hasText: "GPU hours held" }).getByRole("cell").nth(at);
+      const held = Number.parseFloat(await hours.innerText());
+      expect(Math.abs(held - run.used.held_gpu_seconds / 3_600)).toBeLessThan(0.006);
+    }
+    const files = on.locator("section[aria-labelledby=files]");
+    await expect(files.locator("tbody tr")).toHaveCount(differing.length);
+    for (const { path } of differing) await expect(files.locator("code", { hasText: path }).first()).toBeVisible();
+  };
+  await berth.open(page, address(chosen));
+  await says(page);
+  await berth.picture(page, "compare");
+  await page.getByRole("link", { name: /^Show all settings/ }).click();
+  await expect(page.locator("section[aria-labelledby=files] tbody tr")).toHaveCount(told.settings.length);
+  await expect(page).toHaveURL(/all=1/);
+
+  const context = await browser.newContext({ baseURL: cluster.url, storageState: cluster.signedIn, javaScriptEnabled: false });
+  const plain = await context.newPage();
+  await plain.goto(address(chosen));
+  await says(plain);
+  await plain.goto(address([ended[0]]));
+  await plain.getByRole("textbox", { name: "Add a job" }).fill(failed);
+  await plain.getByRole("button", { name: "Add a job" }).click();
+  await expect(plain.getByRole("columnheader", { name: failed }).first()).toBeVisible();
+  await context.close();
+
+  // One that is not there is told as such, and one too many is named: taking another away shows it.
+  await berth.open(page, address([ended[0], "nobody~none", ...ended.slice(1), failed]));
+  await expect(page.getByRole("list", { name: "Jobs that are compared" })).toContainText("Job nobody~none is not found.");
+  await expect(page.locator(".notice")).toContainText("At most 6 jobs can be compared.");
+  await expect(page.locator(".notice")).toContainText(failed);
+  await page.getByRole("link", { name: "Take nobody~none out of the comparison" }).click();
+  await page.getByRole("link", { name: `Take ${ended[1]} out of the comparison` }).click();
+  await expect(page.locator(".notice")).toHaveCount(0);
+  await expect(page.getByRole("columnheader", { name: failed }).first()).toBeVisible();
+
+  // On a phone there is a card a row, and nothing beside the page.
+  await page.setViewportSize({ width: 360, height: 800 });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+  const cell = page.locator("section[aria-labelledby=runs] tbody tr").first().getByRole("cell").first();
+  expect((await cell.boundingBox())!.width).toBeGreaterThan(250);
+});
+
+test("ticked jobs lead to their comparison", async ({ page }) => {
+  await berth.open(page, "/jobs?all=1&q=state:succeeded");
+  const boxes = page.locator("tbody input[type=checkbox]");
+  const name = async (at: number) => (await boxes.nth(at).getAttribute("aria-label"))!.replace(/^Select /, "");
+  const chosen = [await name(0), await name(1)];
+  await boxes.nth(0).check();
+  await expect(page.getByRole("link", { name: /^Compare/ })).toHaveCount(0);
+  await boxes.nth(1).check();
+  await page.getByRole("link", { name: "Compare 2 jobs" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "Compare jobs" })).toBeVisible();
+  for (const job of chosen) await expect(page.getByRole("columnheader", { name: job }).first()).toBeVisible();
+  await expect(page.locator("section[aria-labelledby=files]")).toBeVisible();
+});
+
+test("a job that runs is given more time, and its page says before by when it would end", async ({ page, request, baseURL }) => {
+  const put = await request.post("/api/v1/jobs", {
+    headers: { Origin: baseURL ?? "" },
+    data: {
+      jobName: "more-time",
+      image: "berth/base:latest",
+      taskRoles: [{ name: "main", taskNumber: 1, cpuNumber: 1, memoryMB: 256, gpuNumber: 0, command: "sleep 600" }],
+      extras: { berth: { timeLimit: "2h" } },
+    },
+  });
+  expect(put.status(), await put.text()).toBeLessThan(300);
+  await berth.open(page, "/jobs/admin/more-time");
+  await berth.becomes(page, "RUNNING");
+  const limit = page.locator("dt", { hasText: "Time limit" }).locator("xpath=following-sibling::dd[1]");
+  await expect(limit).toContainText(/^2h, 1h 59m .*left/);
+  await expect(limit).toContainText("It ends by");
+  const more = limit.getByRole("button", { name: /^6h: by / });
+  const at = (text: string) => Number(text.match(/(\d\d):\d\d:\d\d/)![1]);
+  const now = at(await limit.locator("p").first().innerText());
+  const then = at(await more.innerText());
+  expect((then - now + 24) % 24).toBe(4);
+  await berth.picture(page, "more-time");
+  await more.click();
+  await expect(limit).toContainText(/^6h, 5h 5\dm .*left/);
+  await berth.open(page, "/jobs?q=name:more-time");
+  await expect(page.getByRole("row").filter({ hasText: "more-time" })).toContainText(/5h 5\dm left/);
+  await berth.open(page, "/jobs/admin/more-time");
+  await page.getByRole("link", { name: "Events", exact: true }).click();
+  await expect(page.getByText("admin changed its time limit from 2h to 6h")).toBeVisible();
+  await berth.stop(request, baseURL, "more-time");
+});

@@ -99,6 +99,9 @@ pub enum AuditAction {
     /// A waiting job got another priority.
     #[serde(rename = "job.priority")]
     JobPriority,
+    /// A job that runs got another time limit.
+    #[serde(rename = "job.time_limit")]
+    JobTimeLimit,
     /// A job was moved in the queue.
     #[serde(rename = "job.moved")]
     JobMoved,
@@ -226,7 +229,7 @@ pub enum AuditAction {
 
 impl AuditAction {
     /// All of them.
-    pub const ALL: [Self; 50] = [
+    pub const ALL: [Self; 51] = [
         Self::TerminalOpened,
         Self::TerminalResumed,
         Self::TerminalEnded,
@@ -236,6 +239,7 @@ impl AuditAction {
         Self::JobHeld,
         Self::JobReleased,
         Self::JobPriority,
+        Self::JobTimeLimit,
         Self::JobMoved,
         Self::NodeDrained,
         Self::NodeSaved,
@@ -292,6 +296,7 @@ impl AuditAction {
             Self::JobHeld => "job.held",
             Self::JobReleased => "job.released",
             Self::JobPriority => "job.priority",
+            Self::JobTimeLimit => "job.time_limit",
             Self::JobMoved => "job.moved",
             Self::NodeDrained => "node.drained",
             Self::NodeSaved => "node.saved",

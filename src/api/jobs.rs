@@ -53,6 +53,9 @@ pub trait Jobs: Send + Sync {
     async fn remove_tag(&self, actor: &Actor, key: &JobKey, tag: &Tag) -> Result<()>;
     /// Keeps a job for so many hours from being stopped since its GPUs do nothing, 168 at most.
     async fn keep(&self, actor: &Actor, key: &JobKey, hours: u32) -> Result<()>;
+    /// Gives a job that runs another time limit, from when its current attempt began: its owner a longer one only
+    /// while no job waits in its virtual cluster.
+    async fn set_time_limit(&self, actor: &Actor, key: &JobKey, limit: TimeLimit) -> Result<()>;
     /// Whose jobs hold GPUs now that do nothing, the longest first: everybody's, for administrators; or a
     /// user's own, as far as their virtual clusters mind.
     async fn idle(&self, actor: &Actor, of: Option<&UserName>) -> Result<Vec<IdleJob>>;
@@ -173,6 +176,9 @@ pub struct JobSummary {
     /// What people call it beside its name, in alphabetical order.
     #[serde(default)]
     pub tags: Vec<Tag>,
+    /// When it ends at the latest, of one in a list that runs and has a time limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ends_by: Option<Timestamp>,
     /// How busy its GPUs are, of one that runs in a list.
     #[serde(default, skip_serializing_if = "Lately::is_empty")]
     pub lately: Lately,

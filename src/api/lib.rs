@@ -8,6 +8,7 @@ pub mod audit;
 mod backend;
 pub mod changes;
 pub mod cluster;
+pub mod compare;
 mod error;
 pub mod files;
 pub mod groups;

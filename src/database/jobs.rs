@@ -3,6 +3,7 @@
 mod file;
 mod given;
 mod job;
+mod limit;
 mod list;
 mod listing;
 mod load;
@@ -14,6 +15,7 @@ mod write;
 
 pub use given::give_beyond;
 pub use job::{Job, JobRow, JobUpdate, NewJob, StopRequest};
+pub use limit::set_time_limit;
 pub use list::{counts, list};
 pub(crate) use listing::Listing;
 pub use load::{Load, load};

@@ -38,6 +38,7 @@ mod m0039_asked_hours;
 mod m0040_times;
 mod m0041_trials;
 mod m0042_weighed;
+mod m0043_time_limits;
 mod statements;
 
 pub(crate) struct Migrator;
@@ -76,6 +77,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0040_times::Migration),
             Box::new(m0041_trials::Migration),
             Box::new(m0042_weighed::Migration),
+            Box::new(m0043_time_limits::Migration),
         ]
     }
 }

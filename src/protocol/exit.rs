@@ -1,12 +1,13 @@
 //! How a task ended and why, as data: exit code, cause, remedy, evidence.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::architecture::Architecture;
 use crate::ids::{NodeName, RoleName};
 
 /// How a task, an attempt or a job ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Exit {
     /// The process's exit code, where there was a process. A signal N is 128 + N.
     pub code: Option<i32>,
@@ -33,7 +34,7 @@ pub enum Blame {
 crate::tagged! {
     "code" "Cause"
     /// Why something ended. The pages have a sentence and a remedy for each, in every language.
-    #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
     pub enum Cause {
         /// Exit code 0.
         Succeeded,

@@ -26,6 +26,18 @@ impl TimeLimit {
         Self(hours.saturating_mul(3_600)).clamp(Self(3_600), Self::LONGEST)
     }
 
+    /// So many seconds, where that is a limit.
+    #[must_use]
+    pub fn of_seconds(seconds: u32) -> Option<Self> {
+        (1..=Self::LONGEST.0).contains(&seconds).then_some(Self(seconds))
+    }
+
+    /// In seconds.
+    #[must_use]
+    pub fn seconds(self) -> u32 {
+        self.0
+    }
+
     /// In milliseconds.
     #[must_use]
     pub fn millis(self) -> i64 {
@@ -48,8 +60,7 @@ impl FromStr for TimeLimit {
             Ok(seconds) => Some(seconds),
             Err(_) => with_units(text),
         };
-        let within = |seconds: &u32| (1..=Self::LONGEST.0).contains(seconds);
-        seconds.filter(within).map(Self).ok_or_else(refused)
+        seconds.and_then(Self::of_seconds).ok_or_else(refused)
     }
 }
 

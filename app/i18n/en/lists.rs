@@ -1,7 +1,7 @@
 use api::job_filter::{self, Key};
 
 use crate::i18n::en::pages::plural;
-use crate::i18n::words_lists::{Finding, Many, Map, Views};
+use crate::i18n::words_lists::{Compare, Finding, Many, Map, Views};
 use crate::number::count;
 
 pub(super) const FINDING: Finding = Finding {
@@ -46,6 +46,36 @@ pub(super) const VIEWS: Views = Views {
     remove: |name| format!("Remove {name}"),
     removed: "Removed.",
     close: "Close",
+};
+
+pub(super) const COMPARE: Compare = Compare {
+    title: "Compare jobs",
+    short: "Compare",
+    many: |n| format!("Compare {}", plural(n, "job", "jobs")),
+    most: |n| format!("At most {n} jobs can be compared."),
+    left_out: "Take some away to see these:",
+    jobs: "Jobs that are compared",
+    remove: |job| format!("Take {job} out of the comparison"),
+    add: "Add a job",
+    add_hint: "USER~JOB, or the name of one of yours",
+    none: "No jobs are chosen",
+    none_hint: "Choose two to six jobs in the list, or add them here by their names.",
+    second: "Add a second job to see in what the two differ.",
+    runs: "How they went",
+    what: "What",
+    differs: "differs",
+    attempts: "Attempts",
+    any_type: "any type",
+    peak_memory: "Memory of a task at most",
+    peak_gpu_memory: "Memory of a GPU at most",
+    hidden: "only its owner sees this",
+    files: "What their files say",
+    no_differences: "The job files differ in nothing but the names of the jobs.",
+    not_set: "not set",
+    same: "the same",
+    much: "More differs than is compared line by line:",
+    show_all: |n| format!("Show all settings ({} more)", count(n)),
+    show_differing: "Show only what differs",
 };
 
 pub(super) const MAP: Map = Map {

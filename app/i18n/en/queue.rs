@@ -135,6 +135,7 @@ pub(super) const QUEUE: Queue = Queue {
     was_held: "held a job",
     was_released: "released a job",
     was_prioritised: "changed a priority",
+    was_limited: "changed a time limit",
     was_moved: "moved a job in the queue",
     was_drained: "drained a node",
     node_was_saved: "saved a node",

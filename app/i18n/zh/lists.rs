@@ -1,7 +1,7 @@
 use api::job_filter::Key;
 use protocol::state::State;
 
-use crate::i18n::words_lists::{Finding, Many, Map, Views};
+use crate::i18n::words_lists::{Compare, Finding, Many, Map, Views};
 use crate::number::count;
 
 pub(super) const FINDING: Finding = Finding {
@@ -57,6 +57,36 @@ pub(super) const VIEWS: Views = Views {
     remove: |name| format!("删除 {name}"),
     removed: "已删除。",
     close: "关闭",
+};
+
+pub(super) const COMPARE: Compare = Compare {
+    title: "对比作业",
+    short: "对比",
+    many: |n| format!("对比 {} 个作业", count(n)),
+    most: |n| format!("最多可同时对比 {n} 个作业。"),
+    left_out: "去掉一些后可查看以下作业：",
+    jobs: "参与对比的作业",
+    remove: |job| format!("将 {job} 移出对比"),
+    add: "添加作业",
+    add_hint: "用户~作业，或您自己的作业名称",
+    none: "尚未选择作业",
+    none_hint: "请在列表中选择两到六个作业，或在此处按名称添加。",
+    second: "再添加一个作业，即可查看两者的不同之处。",
+    runs: "运行情况",
+    what: "项目",
+    differs: "不同",
+    attempts: "尝试次数",
+    any_type: "任意型号",
+    peak_memory: "单个任务的内存峰值",
+    peak_gpu_memory: "单张 GPU 的显存峰值",
+    hidden: "仅作业所有者可见",
+    files: "作业文件内容",
+    no_differences: "除作业名称外，各作业文件没有不同。",
+    not_set: "未设置",
+    same: "相同",
+    much: "差异过多，未逐行比较：",
+    show_all: |n| format!("显示全部设置（另有 {} 项）", count(n)),
+    show_differing: "只显示不同之处",
 };
 
 pub(super) const MAP: Map = Map {

@@ -129,6 +129,7 @@ pub(super) const QUEUE: Queue = Queue {
     was_held: "暂停作业",
     was_released: "恢复作业",
     was_prioritised: "更改优先级",
+    was_limited: "更改运行时长上限",
     was_moved: "移动排队次序",
     was_drained: "排空节点",
     node_was_saved: "保存节点",

@@ -59,6 +59,7 @@ fn word(action: AuditAction) -> fn(&'static Texts) -> &'static str {
         AuditAction::JobHeld => |t| t.queue.was_held,
         AuditAction::JobReleased => |t| t.queue.was_released,
         AuditAction::JobPriority => |t| t.queue.was_prioritised,
+        AuditAction::JobTimeLimit => |t| t.queue.was_limited,
         AuditAction::JobMoved => |t| t.queue.was_moved,
         AuditAction::NodeDrained => |t| t.queue.was_drained,
         AuditAction::NodeSaved => |t| t.queue.node_was_saved,

@@ -45,6 +45,7 @@ pub(crate) fn JobHead(
         let ask = move |_| deleting.ask(of_delete.clone());
         view! { <button type="button" class="button" on:click=ask>{tr(|t| t.job.delete)}</button> }
     });
+    let compare = address::compare([job.key.to_string().as_str()].into_iter(), false);
     view! {
         <Title text=title/>
         <header class="job-head">
@@ -58,6 +59,7 @@ pub(crate) fn JobHead(
             <div class="job-head__id"><Copy text=job.key.to_string()/></div>
             <div class="page-header__actions">
                 <a class="button" href=address::clone_job(&job.key)>{tr(|t| t.job.clone)}</a>
+                <a class="button" href=compare>{tr(|t| t.compare.short)}</a>
                 {stop}
                 {delete}
             </div>

@@ -9,6 +9,7 @@ use protocol::wait::Waiting;
 use crate::i18n::{Reader, Texts, told, tr};
 use crate::number;
 use crate::pages::job::idle::Unused;
+use crate::pages::job::longer::Longer;
 use crate::pages::job::used::{MakeUsed, job_overview_used};
 use crate::pages::job::why::{AttemptEnded, MakeWaiting, WhyEnded, job_overview_waiting};
 use crate::part::opened;
@@ -77,7 +78,11 @@ fn Facts(detail: JobDetail) -> impl IntoView {
     let dialect = detail.dialect;
     let running = detail.attempts.last().filter(|attempt| attempt.completed_at.is_none());
     let since = running.and_then(|attempt| attempt.started_at);
-    let limited = detail.time_limit.map(|limit| view! { <Limit limit=limit since=since/> });
+    let limited = detail.time_limit.map(|limit| {
+        let changes = since.filter(|_| detail.may_manage && !job.stop_requested);
+        let key = changes.map(|_| job.key.clone());
+        view! { <Limit limit=limit since=since key=key/> }
+    });
     let grace = detail.grace.map(|Grace { signal, seconds }| {
         view! {
             <dt>{tr(|t| t.job.grace)}</dt>
@@ -147,7 +152,12 @@ fn level(word: fn(&'static Texts) -> &'static str, level: Option<TopologyLevel>)
 
 /// The time limit; of an attempt that runs, what is left of it.
 #[component]
-fn Limit(limit: TimeLimit, since: Option<Timestamp>) -> impl IntoView {
+fn Limit(
+    limit: TimeLimit,
+    since: Option<Timestamp>,
+    /// The job, where the reader may give it another one.
+    key: Option<JobKey>,
+) -> impl IntoView {
     let (reader, clock) = (Reader::get(), Clock::get());
     let words = move || match since {
         Some(since) => {
@@ -158,9 +168,11 @@ fn Limit(limit: TimeLimit, since: Option<Timestamp>) -> impl IntoView {
         }
         None => (reader.texts().limit)(limit),
     };
+    let longer = key.zip(since);
+    let longer = longer.map(|(key, since)| view! { <Longer key=key limit=limit since=since/> });
     view! {
         <dt>{tr(|t| t.job.time_limit)}</dt>
-        <dd>{move || words()}</dd>
+        <dd>{move || words()} {longer}</dd>
     }
 }
 

@@ -159,6 +159,7 @@ mod tests {
                 expected: None,
                 held: None,
                 tags: Vec::new(),
+                ends_by: None,
                 lately: Default::default(),
                 exit: None,
             },

@@ -84,26 +84,21 @@ fn facts(used: &JobUse) -> Vec<Fact> {
         Box::new(move |t| (t.span)(Span::of_millis(waited)));
     let mut facts = vec![Fact { of: |t| t.metrics.waited, value: waited }];
     if used.asked_gpu_seconds > 0 {
-        facts.push(fact(|t| t.metrics.asked_hours, hours(used.asked_gpu_seconds)));
-        facts.push(fact(|t| t.metrics.held_hours, hours(used.held_gpu_seconds)));
+        facts.push(fact(|t| t.metrics.asked_hours, number::gpu_hours(used.asked_gpu_seconds)));
+        facts.push(fact(|t| t.metrics.held_hours, number::gpu_hours(used.held_gpu_seconds)));
     }
     if used.lost_gpu_seconds > 0 {
-        facts.push(fact(|t| t.metrics.lost_hours, hours(used.lost_gpu_seconds)));
+        facts.push(fact(|t| t.metrics.lost_hours, number::gpu_hours(used.lost_gpu_seconds)));
     }
     if used.measured_gpu_seconds > 0 {
         let percent = number::percent(used.busy_gpu_seconds, used.measured_gpu_seconds);
-        let busy = format!("{} ({percent}\u{202f}%)", hours(used.busy_gpu_seconds));
+        let busy = format!("{} ({percent}\u{202f}%)", number::gpu_hours(used.busy_gpu_seconds));
         facts.push(fact(|t| t.metrics.busy_hours, busy));
     }
     if let Some(energy) = used.energy_wh {
         facts.push(fact(|t| t.metrics.energy, format!("{:.2}\u{202f}kWh", energy / 1_000.0)));
     }
     facts
-}
-
-/// With two decimals: many jobs are short.
-fn hours(seconds: u64) -> String {
-    format!("{:.2}\u{202f}h", seconds as f64 / 3_600.0)
 }
 
 #[component]

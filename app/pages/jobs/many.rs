@@ -1,5 +1,7 @@
+use api::compare::MOST;
 use leptos::prelude::*;
 
+use crate::address;
 use crate::i18n::{Reader, tr};
 use crate::pages::jobs::many_act::{Act, Asking};
 use crate::pages::jobs::part::{Question, jobs_many};
@@ -28,8 +30,28 @@ pub(crate) fn Many(selection: Selection) -> impl IntoView {
             <button type="button" class="button" on:click=move |_| selection.clear()>
                 {tr(|t| t.finding.unselect)}
             </button>
+            <Compare selection=selection/>
             {Act::ALL.into_iter().map(|act| begin(asking, act)).collect_view()}
         </div>
+    }
+}
+
+/// Leads to the ticked jobs beside each other, where they are neither too few nor too many for that.
+#[component]
+fn Compare(selection: Selection) -> impl IntoView {
+    let reader = Reader::get();
+    move || match selection.count() {
+        0 | 1 => ().into_any(),
+        count if count > MOST as u64 => {
+            view! { <span class="hint">{(reader.texts().compare.most)(MOST as u64)}</span> }
+                .into_any()
+        }
+        count => {
+            let keys = selection.keys(None);
+            let href = address::compare(keys.iter().map(String::as_str), false);
+            view! { <a class="button" href=href>{(reader.texts().compare.many)(count)}</a> }
+                .into_any()
+        }
     }
 }
 

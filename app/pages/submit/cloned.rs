@@ -1,9 +1,10 @@
 use leptos::prelude::*;
 
-use crate::i18n::{Reader, told, tr};
-use crate::pages::submit::difference::{Change, Difference};
+use crate::difference::{Difference, SHOWN};
+use crate::i18n::{Reader, told};
 use crate::pages::submit::state::Editing;
 use crate::part::MakeView;
+use crate::parts::changed_lines::ChangedLines;
 use crate::server_fns::submit::Source;
 
 /// What a text was cloned from.
@@ -11,9 +12,6 @@ use crate::server_fns::submit::Source;
 pub(super) fn submit_cloned() -> MakeView {
     || view! { <ClonedFrom/> }.into_any()
 }
-
-/// Lines that are shown.
-const SHOWN: usize = 200;
 
 /// The job that the text was cloned from, and what is different in the text by now.
 #[component]
@@ -57,39 +55,6 @@ fn Differs(key: String, text: String) -> impl IntoView {
 fn Changes(difference: Memo<Difference>) -> impl IntoView {
     move || {
         let (changes, more) = difference.read().first(SHOWN);
-        let changes = changes.into_iter().map(|change| view! { <Lines change=change/> });
-        let changes = changes.collect_view();
-        let more = (more > 0)
-            .then(|| view! { <li class="hint">{told(move |t| (t.submit.lines_more)(more))}</li> });
-        view! { {changes} {more} }
-    }
-}
-
-/// What was there, and what is there now. Not by colour alone: each line has its sign and its word.
-#[component]
-fn Lines(change: Change) -> impl IntoView {
-    let Change { line, removed, added } = change;
-    let removed = removed.into_iter().map(|text| {
-        view! {
-            <del class="difference__line difference__line--removed">
-                <span class="visually-hidden">{tr(|t| t.submit.line_removed)} " "</span>
-                {text}
-            </del>
-        }
-    });
-    let added = added.into_iter().map(|text| {
-        view! {
-            <ins class="difference__line difference__line--added">
-                <span class="visually-hidden">{tr(|t| t.submit.line_added)} " "</span>
-                {text}
-            </ins>
-        }
-    });
-    view! {
-        <li class="difference__change">
-            <span class="difference__place">{told(move |t| (t.submit.line)(line))}</span>
-            {removed.collect_view()}
-            {added.collect_view()}
-        </li>
+        view! { <ChangedLines changes=changes more=more/> }
     }
 }

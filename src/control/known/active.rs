@@ -19,7 +19,7 @@ use crate::lock::lock;
 pub(crate) struct Active {
     /// How far it has come.
     pub(crate) row: JobRow,
-    /// What it is; read once, since it never changes.
+    /// What it is; read once, since but for its time limit, which its row says, it never changes.
     pub(crate) spec: Arc<JobSpec>,
 }
 
@@ -109,6 +109,17 @@ impl ActiveJobs {
         lock(&self.specs).get(&id).map(Arc::clone)
     }
 
+    /// The same with the time limit that the job has by now.
+    fn limited(&self, row: &JobRow, spec: Arc<JobSpec>) -> Arc<JobSpec> {
+        match row.time_limit {
+            Some(limit) if spec.time_limit != Some(limit) => {
+                let other = JobSpec { time_limit: Some(limit), ..JobSpec::clone(&spec) };
+                self.learn_spec(row.id, other)
+            }
+            Some(_) | None => spec,
+        }
+    }
+
     /// Those of them that are not left alone for what cannot be read of them.
     fn readable(&self, ids: &[JobId]) -> Vec<JobId> {
         let damage = self.damage();
@@ -131,7 +142,7 @@ impl ActiveJobs {
             }
         }
         let active = rows.into_iter().filter_map(|row| {
-            let spec = specs.remove(&row.id)?;
+            let spec = self.limited(&row, specs.remove(&row.id)?);
             Some(Active { row, spec })
         });
         Ok(active.collect())

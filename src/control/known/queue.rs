@@ -136,6 +136,15 @@ impl Queue {
         waiting
     }
 
+    /// How many jobs wait in a virtual cluster. Those that somebody holds wait for him alone.
+    pub(crate) fn waiting_in(&self, cluster: &VirtualClusterName) -> u64 {
+        let waits = |job: &&Active| {
+            let row = &job.row;
+            row.state == State::Waiting && row.held.is_none() && row.virtual_cluster == *cluster
+        };
+        self.jobs.values().filter(waits).count() as u64
+    }
+
     /// Since when the job waits that waits longest for its first start. Those that somebody holds are not
     /// expected to start.
     pub(crate) fn oldest_waiting(&self) -> Option<Timestamp> {

@@ -19,7 +19,7 @@ use protocol::notifications;
 use protocol::parse::{Parsed, parse};
 use protocol::secrets::{MASK, Secrets};
 use protocol::sensitive;
-use protocol::spec::JobSpec;
+use protocol::spec::{JobSpec, TimeLimit};
 use protocol::state::State;
 use protocol::wait::{Expected, Waiting};
 
@@ -38,6 +38,7 @@ use crate::wake::now;
 mod admission;
 mod delete;
 mod idle;
+mod limit;
 mod tags;
 mod usage;
 
@@ -114,12 +115,15 @@ impl Jobs for Ops {
         let ids: Vec<JobId> = rows.iter().map(|row| row.id).collect();
         let tags = database::tags::of_jobs(self.shared.store.database.read(), &ids).await;
         let mut tags = tags?;
+        let ends = limit::ends(&self.shared.store, &rows).await?;
         let view = |row: database::jobs::JobRow| {
             let (waiting, expected) = waiting.remove(&row.id).unzip();
             let tags = tags.remove(&row.id).unwrap_or_default();
             let lately =
                 views::lately(&self.shared.settings, &self.shared.readings, actor, &row, at);
-            JobSummary { lately, ..views::summary(row, tags, (waiting, expected.flatten())) }
+            let ends_by = ends.get(&row.id).copied();
+            let summary = views::summary(row, tags, (waiting, expected.flatten()));
+            JobSummary { lately, ends_by, ..summary }
         };
         Ok(JobPage { jobs: rows.into_iter().map(view).collect(), total })
     }
@@ -256,6 +260,10 @@ impl Jobs for Ops {
     async fn keep(&self, actor: &Actor, key: &JobKey, hours: u32) -> Result<()> {
         let Job { row, .. } = self.job(key).await?;
         idle::keep(&self.shared, actor, &row, hours).await
+    }
+
+    async fn set_time_limit(&self, actor: &Actor, key: &JobKey, limit: TimeLimit) -> Result<()> {
+        limit::set(&self.shared, actor, &self.job(key).await?, limit).await
     }
 
     async fn idle(&self, actor: &Actor, of: Option<&UserName>) -> Result<Vec<IdleJob>> {

@@ -57,7 +57,8 @@ pub(super) fn summary(
         expected,
         held: row.held,
         tags,
-        // It is known beside the records.
+        // These are known beside the row.
+        ends_by: None,
         lately: Lately::default(),
         exit: row.exit,
     }

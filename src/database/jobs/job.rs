@@ -5,7 +5,7 @@ use protocol::document::Syntax;
 use protocol::exit::Exit;
 use protocol::ids::{GpuType, JobId, JobKey, NodeName, UserName, VirtualClusterName};
 use protocol::jobs::{Hold, Retries};
-use protocol::spec::{JobSpec, Priority};
+use protocol::spec::{JobSpec, Priority, TimeLimit};
 use protocol::state::State;
 use protocol::time::Timestamp;
 
@@ -70,6 +70,9 @@ pub struct JobRow {
     /// The highest priority that its owner may give it, once an administrator gave it one; before
     /// that it is the file's.
     pub most_priority: Option<Priority>,
+    /// How long each attempt may run, where it is known to be as the file says or otherwise; in a [`Job`] the
+    /// spec says the same.
+    pub time_limit: Option<TimeLimit>,
 }
 
 /// A job and what was asked for.
@@ -77,7 +80,7 @@ pub struct JobRow {
 pub struct Job {
     /// How far it has come.
     pub row: JobRow,
-    /// What it is.
+    /// What it is: as its file says, but for a time limit that was changed since.
     pub spec: JobSpec,
 }
 

@@ -216,7 +216,11 @@ fn of_states(states: impl IntoIterator<Item = impl Into<String>>) -> Select<row:
 
 async fn with_specs(conn: &impl ConnectionTrait, rows: Vec<row::Model>) -> Result<Vec<Job>> {
     let specs = specs(conn, rows.iter().map(|row| row.id).collect()).await?;
-    let with_spec = |row: row::Model| Ok(Job { spec: spec(&specs, row.id)?, row: row.into_row()? });
+    let with_spec = |row: row::Model| {
+        let (mut spec, row) = (spec(&specs, row.id)?, row.into_row()?);
+        spec.time_limit = row.time_limit.or(spec.time_limit);
+        Ok(Job { row, spec })
+    };
     rows.into_iter().map(with_spec).collect()
 }
 

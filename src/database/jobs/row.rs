@@ -3,7 +3,7 @@
 use protocol::amount::Amount;
 use protocol::ids::{JobId, JobKey};
 use protocol::jobs::{Hold, Retries};
-use protocol::spec::Priority;
+use protocol::spec::{Priority, TimeLimit};
 use protocol::time::Timestamp;
 use sea_orm::entity::prelude::*;
 
@@ -43,6 +43,7 @@ pub(crate) struct Model {
     pub moved_ms: i64,
     pub most_priority: Option<i64>,
     pub counted: bool,
+    pub time_limit: Option<i64>,
 }
 
 impl ActiveModelBehavior for ActiveModel {}
@@ -86,6 +87,7 @@ impl Model {
             held,
             moved_ms: self.moved_ms,
             most_priority: row.number_if(self.most_priority)?.map(Priority),
+            time_limit: row.number_if(self.time_limit)?.and_then(TimeLimit::of_seconds),
         })
     }
 }

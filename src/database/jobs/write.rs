@@ -104,6 +104,7 @@ fn row_of(job: &NewJob) -> row::ActiveModel {
         moved_ms: Set(0),
         most_priority: Set(None),
         counted: Set(false),
+        time_limit: Set(spec.time_limit.map(|limit| limit.seconds().into())),
     }
 }
 

@@ -4,6 +4,7 @@ mod alerts;
 pub(super) mod answers;
 mod attempts;
 pub(crate) mod cluster;
+mod compare;
 mod events;
 pub(crate) mod execution;
 mod files;
@@ -61,6 +62,7 @@ pub(super) fn routes() -> Doors {
         .nest("/jobs/{key}", of_job())
         .route("/idle-jobs", get(jobs::idle))
         .nest("/many-jobs", many::routes())
+        .route("/compare", get(compare::jobs))
         .route("/images", get(images::list))
         .route("/images/{id}", delete(images::remove).says(202))
         .route("/audit", get(audit::list))
@@ -126,6 +128,7 @@ fn of_job() -> Doors {
         .route("/queue", changing(get(queue::explain).put(queue::change)))
         .route("/tag", put(jobs::add_tag).delete(jobs::remove_tag))
         .route("/keep", put(jobs::keep))
+        .route("/time-limit", put(jobs::set_time_limit))
         .route("/events", get(events::list))
         .route("/job-attempts", get(attempts::list))
         .route("/job-attempts/healthz", get(attempts::healthy))

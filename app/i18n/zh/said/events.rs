@@ -65,6 +65,8 @@ pub(super) const EVENTS: &str = sayings![
     ("held by {}", "被 {0} 暂停"),
     ("released by {}", "由 {0} 恢复"),
     ("{} changed its priority from {} to {}", "{0} 将优先级从 {1} 改为 {2}"),
+    ("{} changed its time limit from {} to {}", "{0} 将运行时长上限从 {1} 改为 {2}"),
+    ("{} gave it a time limit of {}", "{0} 将运行时长上限设为 {1}"),
     ("{} moved it to be first", "{0} 将其移到队首"),
     ("{} moved it to be last", "{0} 将其移到队尾"),
     ("{} moved it one place earlier", "{0} 将其前移一位"),

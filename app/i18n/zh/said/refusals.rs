@@ -180,6 +180,20 @@ pub(super) const REFUSALS: &str = sayings![
         "{0} 已不在排队：只有排队中的作业才有次序",
     ),
     (
+        "name the jobs that are to be compared: jobs=USER~JOB,USER~JOB",
+        "请指定要对比的作业：jobs=USER~JOB,USER~JOB",
+    ),
+    (
+        "{} does not run: only a job that runs gets another time limit",
+        "{0} 未在运行：只有运行中的作业可以更改运行时长上限",
+    ),
+    ("{} has run for {}: a limit of {} is over already", "{0} 已运行 {1}：{2} 的上限已经用完"),
+    (
+        "as long as jobs wait in {} (now {}), only an administrator makes a time limit longer",
+        "{0} 中有作业在排队（当前 {1} 个）：在此期间只有管理员可以延长运行时长上限",
+    ),
+    ("{} is no time limit: 1 to {} seconds", "{0} 不是有效的运行时长上限：应为 1 到 {1} 秒"),
+    (
         "the administrator {} holds it: only an administrator releases it",
         "它由管理员 {0} 暂停：只有管理员可以恢复",
     ),

@@ -148,6 +148,7 @@ pub(crate) fn row(id: JobId, spec: &JobSpec, submitted_at: Timestamp) -> JobRow 
         held: None,
         moved_ms: 0,
         most_priority: None,
+        time_limit: None,
     }
 }
 

@@ -167,3 +167,81 @@ async fn a_job_is_kept_by_its_owner_and_administrators_see_who_holds_idle_gpus()
     assert_eq!(code(kept(admin(), 4).await), ErrorCode::ConflictJobError);
     control.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_time_limit_is_changed_while_its_job_runs() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let backend = &control.backend;
+    let set = async |name: &str, text: &str| {
+        let limit = text.parse().unwrap();
+        backend.jobs.set_time_limit(&admin(), &key(name), limit).await
+    };
+    let code = |answer: api::Result<()>| answer.unwrap_err().code;
+    submit(backend, job("goes-on", 1, 8, "sleep 1000", &limited(4))).await;
+    until_state(backend, "goes-on", State::Running).await;
+    set("goes-on", "1h").await.unwrap();
+    // By the one that it had it would be over by now.
+    tokio::time::sleep(std::time::Duration::from_secs(5)).await;
+    let runs = backend.jobs.get(&admin(), &key("goes-on")).await.unwrap();
+    assert_eq!(runs.summary.state, State::Running);
+    assert_eq!(runs.time_limit.unwrap().to_string(), "1h");
+    let listed = backend.jobs.list(&admin(), &api::jobs::JobQuery::default()).await.unwrap();
+    let began = runs.attempts[0].started_at.unwrap();
+    assert_eq!(listed.jobs[0].ends_by, Some(began.plus_millis(3_600_000)));
+    let refused = set("goes-on", "2s").await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::InvalidParametersError);
+    assert!(refused.message.contains("has run for"), "{}", refused.message);
+
+    // What others are told of their start is by the limit of now.
+    submit(backend, job("waits", 1, 8, "true", "")).await;
+    let explained = |detail: &api::jobs::JobDetail| detail.explanation.is_some();
+    let before = until(backend, "waits", explained).await.explanation.unwrap();
+    assert_eq!(code(set("waits", "1h").await), ErrorCode::ConflictJobError);
+    set("goes-on", "3h").await.unwrap();
+    let later = |detail: &api::jobs::JobDetail| {
+        let expected = detail.explanation.as_ref().and_then(|said| said.expected);
+        let latest = expected.and_then(|expected| expected.latest);
+        let was = before.expected.and_then(|expected| expected.latest);
+        latest.zip(was).is_some_and(|(latest, was)| latest.since(was) >= 7_000_000)
+    };
+    until(backend, "waits", later).await;
+
+    // Of somebody who is no administrator nobody's turn comes later for it; a shorter one is his to take.
+    let owner = Actor { admin: false, ..admin() };
+    let by_owner = async |text: &str| {
+        backend.jobs.set_time_limit(&owner, &key("goes-on"), text.parse().unwrap()).await
+    };
+    let refused = by_owner("4h").await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::ForbiddenUserError);
+    assert!(refused.message.contains("wait in default (now 1)"), "{}", refused.message);
+    by_owner("2h").await.unwrap();
+    backend.jobs.stop(&admin(), &key("waits")).await.unwrap();
+    until_state(backend, "waits", State::Stopped).await;
+    // The queue hears of it a moment later.
+    while by_owner("4h").await.is_err() {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    let events = backend.jobs.events(&admin(), &key("goes-on")).await.unwrap();
+    let told: Vec<_> = events.iter().filter(|event| event.kind == "time limit changed").collect();
+    assert_eq!(told.len(), 4);
+    assert!(told[0].message.ends_with("changed its time limit from 2h to 4h"), "{told:?}");
+    control.shutdown().await;
+    drop(control);
+
+    // It is kept, and ends the job.
+    let control = house.start().await;
+    let backend = &control.backend;
+    let runs = until_state(backend, "goes-on", State::Running).await;
+    assert_eq!(runs.time_limit.unwrap().to_string(), "4h");
+    let began = runs.attempts[0].started_at.unwrap();
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    let ran = now.as_secs() as i64 - began.0 / 1_000;
+    let soon = format!("{}s", ran + 3).parse().unwrap();
+    backend.jobs.set_time_limit(&admin(), &key("goes-on"), soon).await.unwrap();
+    let ended = until_state(backend, "goes-on", State::Stopped).await;
+    assert_eq!(ended.summary.exit.unwrap().cause, Cause::TimeLimit);
+    let over = backend.jobs.set_time_limit(&admin(), &key("goes-on"), soon).await;
+    assert_eq!(over.unwrap_err().code, ErrorCode::ConflictJobError);
+    control.shutdown().await;
+}

@@ -6,6 +6,7 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use protocol::ids::{JobKey, Tag};
+use protocol::spec::TimeLimit;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -123,6 +124,26 @@ pub(crate) async fn keep(
     let key = job_key::parse(&key)?;
     state.backend.jobs.keep(&actor, &key, hours).await?;
     Ok(done(format!("Keep job {key} for {hours} hours successfully.")))
+}
+
+/// How long a job may run.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewTimeLimit {
+    /// From when its current attempt began.
+    seconds: TimeLimit,
+}
+
+/// `PUT /jobs/:key/time-limit`: of a job that runs.
+pub(crate) async fn set_time_limit(
+    State(state): State<AppState>,
+    Signed(actor): Signed,
+    Path(key): Path<String>,
+    Fields(NewTimeLimit { seconds }): Fields<NewTimeLimit>,
+) -> Result<Json<Accepted>, Failure> {
+    let key = job_key::parse(&key)?;
+    state.backend.jobs.set_time_limit(&actor, &key, seconds).await?;
+    Ok(done(format!("Set the time limit of job {key} to {seconds} successfully.")))
 }
 
 /// `GET /idle-jobs`: everybody's for administrators, for others their own.

@@ -108,6 +108,9 @@ pub(crate) struct JobItem {
     /// Berth's own: why it waits, its place and when it may start, while it waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     waiting: Option<WaitingItem>,
+    /// Berth's own: when it ends at the latest, while it runs and has a time limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ends_by: Option<Timestamp>,
 }
 
 /// What a row says of a job that waits, by the words of [`Explanation`].
@@ -145,6 +148,7 @@ impl From<&JobSummary> for JobItem {
             total_task_role_number: job.roles,
             job_priority: priority(job.priority),
             waiting: job.waiting.clone().map(waiting),
+            ends_by: job.ends_by,
         }
     }
 }

@@ -30,7 +30,7 @@ use protocol::exit::{Cause, Exit};
 use protocol::ids::{JobId, JobKey, Tag, UserName, VirtualClusterName};
 use protocol::problem::Problem;
 use protocol::resources::Resources;
-use protocol::spec::{Completion, Dialect, NodeWish, Priority, RetryLimit};
+use protocol::spec::{Completion, Dialect, NodeWish, Priority, RetryLimit, TimeLimit};
 use protocol::state::State;
 use protocol::time::Timestamp;
 use tokio::sync::broadcast;
@@ -131,6 +131,7 @@ fn summary(id: i64, job: &str, state: State) -> JobSummary {
         expected: None,
         held: None,
         tags: Vec::new(),
+        ends_by: None,
         lately: Default::default(),
         exit: ended.then(|| Exit {
             code: Some(3),
@@ -270,6 +271,9 @@ impl Jobs for World {
         Ok(())
     }
     async fn keep(&self, _: &Actor, _: &JobKey, _: u32) -> Result<()> {
+        Ok(())
+    }
+    async fn set_time_limit(&self, _: &Actor, _: &JobKey, _: TimeLimit) -> Result<()> {
         Ok(())
     }
     async fn idle(&self, _: &Actor, _: Option<&UserName>) -> Result<Vec<IdleJob>> {

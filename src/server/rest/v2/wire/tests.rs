@@ -22,6 +22,7 @@ fn job(waiting: Option<Waiting>, expected: Option<Expected>) -> JobSummary {
         expected,
         held: None,
         tags: Vec::new(),
+        ends_by: None,
         lately: Default::default(),
         exit: None,
     }

@@ -2,6 +2,8 @@
 
 /// Pairs of lines that are compared at most, after all that both begin and end with.
 const PAIRS: usize = 1 << 20;
+/// Lines that are shown of a difference.
+pub(crate) const SHOWN: usize = 200;
 
 /// What is different.
 #[derive(Debug, Clone, PartialEq, Eq)]
