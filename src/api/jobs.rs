@@ -40,7 +40,8 @@ pub trait Jobs: Send + Sync {
     async fn get(&self, actor: &Actor, key: &JobKey) -> Result<JobDetail>;
     /// All runs of a task in one attempt of its job, the latest first.
     async fn runs(&self, actor: &Actor, key: &JobKey, task: &TaskPlace) -> Result<Vec<TaskView>>;
-    /// The job file: as it was written, or rendered in another notation. Secrets are `******`.
+    /// The job file: as it was written, or rendered in another notation, with the time limit that the job has by
+    /// now. Secrets are `******`.
     async fn config(&self, actor: &Actor, key: &JobKey, form: ConfigForm) -> Result<JobConfig>;
     /// Asks the job to stop. Stopping a job that has ended changes nothing and is no error.
     async fn stop(&self, actor: &Actor, key: &JobKey) -> Result<()>;
