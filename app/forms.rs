@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use api::storages::StorageView;
-use protocol::cluster::{GpuRuntime, NodeNetwork, NodeSettings};
+use protocol::cluster::{GpuRuntime, NodeNetwork, NodeSettings, Preempts};
 use protocol::notifications::Tongue;
 use protocol::storages::{NfsExport, SmbShare, StorageSource};
 use serde::{Deserialize, Serialize};
@@ -81,7 +81,8 @@ pub(crate) struct ClusterForm {
     pub(crate) nodes: String,
     pub(crate) within: String,
     pub(crate) borrows: bool,
-    pub(crate) preempts: bool,
+    /// `true`, `crit`, or nothing.
+    pub(crate) preempts: String,
     pub(crate) lease: String,
     pub(crate) idle_load: String,
     pub(crate) idle_minutes: String,
@@ -97,6 +98,15 @@ pub(crate) struct ClusterForm {
     pub(crate) group_submissions: String,
     /// Limits of users and groups by name, in whatever order.
     pub(crate) named: BTreeMap<String, LimitForm>,
+}
+
+/// What the form of a virtual cluster says of whose jobs take the places of others.
+pub(crate) fn preempts_word(preempts: Preempts) -> &'static str {
+    match preempts {
+        Preempts::Everybody => "true",
+        Preempts::Critical => "crit",
+        Preempts::Nobody => "",
+    }
 }
 
 /// The limits of a user or of a group as a row of a form sends them.

@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 use api::Error;
 use api::groups::GroupChange;
 use protocol::cluster::{
-    GpuCount, IdleRule, NodeNetwork, NodeSettings, Places, Shape, Share, VirtualClusterSettings,
+    GpuCount, IdleRule, NodeNetwork, NodeSettings, Places, Preempts, Shape, Share,
+    VirtualClusterSettings,
 };
 use protocol::ids::{GpuType, GroupName, InvalidName};
 use protocol::resources::PortRange;
@@ -21,7 +22,7 @@ pub(crate) use self::notifications::wishes;
 pub(crate) use self::storages::storage;
 pub(crate) use self::text::groups;
 use self::text::{invalid, name, number, pairs, words};
-use crate::forms::{ClusterForm, GroupForm, NodeForm};
+use crate::forms::{ClusterForm, GroupForm, NodeForm, preempts_word};
 
 /// The most GPUs of a node that are named at once.
 const MOST_GPUS: u32 = 128;
@@ -78,11 +79,18 @@ pub(crate) fn cluster(form: &ClusterForm) -> Result<VirtualClusterSettings, Erro
         nodes: words(&form.nodes).map(name).collect::<Result<_, _>>()?,
         within: places(&form.within)?,
         borrows: form.borrows,
-        preempts: form.preempts,
+        preempts: preempts(&form.preempts)?,
         lease: number("lease", &form.lease)?,
         idle: idle(form)?,
         limits: limits::limits(form)?,
     })
+}
+
+/// Whose jobs take the places of those of lower classes.
+fn preempts(text: &str) -> Result<Preempts, Error> {
+    let all = [Preempts::Everybody, Preempts::Critical, Preempts::Nobody];
+    let found = all.into_iter().find(|preempts| preempts_word(*preempts) == text.trim());
+    found.ok_or_else(|| invalid(format!("classes: {text:?}: allowed are true, crit and nothing")))
 }
 
 /// What becomes of idle jobs: nothing, where no minutes are given.
@@ -272,7 +280,16 @@ mod tests {
         let groups: Vec<_> = settings.groups.iter().map(GroupName::as_str).collect();
         assert_eq!(groups, ["gpu users", "/team/vision"]);
         assert_eq!(settings.parent, Some("research".parse().unwrap()));
-        assert!(!settings.borrows && !settings.preempts, "the boxes are not ticked");
+        assert!(!settings.borrows, "the box is not ticked");
+        for preempts in [Preempts::Nobody, Preempts::Critical, Preempts::Everybody] {
+            let form = ClusterForm { preempts: preempts_word(preempts).into(), ..form.clone() };
+            assert_eq!(cluster(&form).unwrap().preempts, preempts);
+        }
+        let other = cluster(&ClusterForm { preempts: "prod".into(), ..form.clone() });
+        let message = other.unwrap_err().message;
+        assert_eq!(message, "classes: \"prod\": allowed are true, crit and nothing");
+        let told = crate::i18n::Language::Chinese.told(&message);
+        assert!(told.starts_with("类别：") && !told.contains(": "), "{told}");
         assert_eq!(settings.lease, Some(10));
         let rule = IdleRule { load: 5, minutes: 30, grace: 0, stop_after: Some(15) };
         assert_eq!(settings.idle, Some(rule));

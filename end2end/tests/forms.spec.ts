@@ -368,6 +368,32 @@ test("limits of users and groups are set in the form of a virtual cluster", asyn
   await forget(request, baseURL, "limited");
 });
 
+test("which classes take the places of lower ones is chosen in the form of a virtual cluster", async ({
+  page,
+  request,
+  baseURL,
+}) => {
+  await berth.open(page, "/admin/clusters");
+  const preempts = page.getByLabel("Classes that take the places of lower ones");
+  await expect(preempts).toHaveValue("true");
+  await page.locator('[name="cluster[name]"]').fill("classes");
+  await preempts.selectOption("Only critical (crit)");
+  const stored = async () => (await (await request.get("/api/v2/virtual-clusters/classes")).json()).preempts;
+  const save = async () => {
+    await page.getByRole("button", { name: "Save" }).click();
+    await expect(page.getByRole("dialog")).toContainText("Save classes");
+    await berth.confirm(page);
+  };
+  await save();
+  await expect.poll(stored).toEqual(["crit"]);
+  await berth.open(page, "/admin/clusters?edit=classes");
+  await expect(preempts).toHaveValue("crit");
+  await preempts.selectOption("None");
+  await save();
+  await expect.poll(stored).toBe(false);
+  await forget(request, baseURL, "classes");
+});
+
 test("guarantees beyond what there is are said beside their field and before they are saved", async ({
   page,
   request,

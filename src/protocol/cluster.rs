@@ -12,8 +12,10 @@ use crate::time::Timestamp;
 use crate::topology::TopologyLevel;
 
 mod mistakes;
+mod preempts;
 
 pub(crate) use mistakes::outside;
+pub use preempts::Preempts;
 
 /// How a node is reached and what is said of it; what is left out is asked of its engine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -247,10 +249,10 @@ pub struct VirtualClusterSettings {
     /// Whether its jobs may run on what others do not use, until those want it back.
     #[serde(default = "yes")]
     pub borrows: bool,
-    /// Whether its jobs of a higher class take the places of those of a lower one; else these run on,
-    /// and at most give up their right to its share.
-    #[serde(default = "yes")]
-    pub preempts: bool,
+    /// Whose jobs take the places of those of lower classes; before others these run on, and at most give
+    /// up their right to its share.
+    #[serde(default)]
+    pub preempts: Preempts,
     /// For how many minutes its tasks run on without a word from the server, after which their jobs start
     /// elsewhere; `None`: for ever, and what is on a silent node waits for it, or for an administrator.
     #[serde(default)]
@@ -279,7 +281,7 @@ impl VirtualClusterSettings {
             nodes: Vec::new(),
             within: Places::new(),
             borrows: true,
-            preempts: true,
+            preempts: Preempts::default(),
             lease: None,
             idle: None,
             limits: Limits::default(),

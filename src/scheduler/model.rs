@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use protocol::cluster::Shape;
-use protocol::cluster::{NodeCondition, Places, Share, VirtualClusterSettings};
+use protocol::cluster::{NodeCondition, Places, Preempts, Share, VirtualClusterSettings};
 use protocol::ids::{GpuType, JobId, NodeName, UserName, VirtualClusterName};
 use protocol::placement::TaskPlacement;
 use protocol::resources::{Capacity, Gpu, PortRange, Resources};
@@ -73,8 +73,8 @@ pub struct VirtualCluster {
     pub within: Places,
     /// Whether its jobs may run on what others do not use, until those want it back.
     pub borrows: bool,
-    /// Whether its jobs of a higher class take the places of those of a lower one.
-    pub preempts: bool,
+    /// Of which classes its jobs take the places of those of lower ones.
+    pub preempts: Preempts,
     /// Who may have what running in it.
     pub limits: RunLimits,
 }

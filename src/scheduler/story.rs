@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use protocol::cluster::{NodeCondition, Places, Share};
+use protocol::cluster::{NodeCondition, Places, Preempts, Share};
 use protocol::ids::{GpuType, JobId, NodeName, PortLabel, UserName, VirtualClusterName};
 use protocol::placement::TaskPlacement;
 use protocol::resources::{Capacity, Gpu, PortRange};
@@ -168,7 +168,7 @@ impl Story {
             nodes: Vec::new(),
             within: Places::new(),
             borrows: true,
-            preempts: true,
+            preempts: Preempts::default(),
             limits: RunLimits::default(),
         });
         self

@@ -14,7 +14,7 @@ use web_sys::{FormData, HtmlFormElement};
 use super::remove::{Removal, Remove, RemoveDialog};
 use crate::address::encode;
 use crate::failed::Failed;
-use crate::forms::ClusterForm;
+use crate::forms::{ClusterForm, preempts_word};
 use crate::i18n::{Reader, text, told, tr};
 use crate::live::Live;
 use crate::number::{gpus_text, places_text, shapes_text};
@@ -22,6 +22,7 @@ use crate::pages::admin::idle::IdleJobs;
 use crate::pages::admin::idle_fields::IdleFields;
 use crate::pages::admin::limit_fields::LimitFields;
 use crate::parts::ask::{Asker, sent};
+use crate::parts::choice_field::{ChoiceField, Choices};
 use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
@@ -34,6 +35,13 @@ use crate::server_fns::queue::effect_of_cluster;
 use crate::server_fns::virtual_clusters::{
     RemoveCluster, SaveCluster, SetStopped, list_clusters, promises, save_cluster,
 };
+
+/// Of which classes its jobs may take the places of those of lower ones.
+const PREEMPTS: Choices = &[
+    ("true", |t| t.admin.preempts_all),
+    ("crit", |t| t.admin.preempts_crit),
+    ("", |t| t.admin.preempts_none),
+];
 
 /// Typing has stopped when nothing was typed for so long.
 const PAUSE: Duration = Duration::from_millis(300);
@@ -334,7 +342,7 @@ fn ShareFields(edited: Option<VirtualClusterSettings>, parents: Vec<String>) -> 
 #[component]
 fn RuleFields(edited: Option<VirtualClusterSettings>) -> impl IntoView {
     let borrows = edited.as_ref().is_none_or(|settings| settings.borrows);
-    let preempts = edited.as_ref().is_none_or(|settings| settings.preempts);
+    let preempts = edited.as_ref().map(|settings| settings.preempts).unwrap_or_default();
     let lease = edited.as_ref().and_then(|settings| settings.lease);
     let lease = lease.map(|minutes| minutes.to_string()).unwrap_or_default();
     let idle = edited.and_then(|settings| settings.idle);
@@ -343,10 +351,13 @@ fn RuleFields(edited: Option<VirtualClusterSettings>) -> impl IntoView {
             <input type="checkbox" name="cluster[borrows]" value="true" checked=borrows/>
             {tr(|t| t.admin.borrows)}
         </label>
-        <label class="check">
-            <input type="checkbox" name="cluster[preempts]" value="true" checked=preempts/>
-            {tr(|t| t.admin.preempts)}
-        </label>
+        <ChoiceField
+            name="cluster[preempts]"
+            label=text(|t| t.admin.preempts)
+            hint=text(|t| t.admin.preempts_hint)
+            choices=PREEMPTS
+            value=preempts_word(preempts)
+        />
         <Field
             name="cluster[lease]"
             kind="number"

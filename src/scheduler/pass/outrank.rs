@@ -10,7 +10,7 @@ use crate::cluster::Cluster;
 use crate::cluster::claim::Claim;
 use crate::cluster::tenant::{Cost, Tenant};
 use crate::model::{Standing, Turn};
-use crate::numbers::indices::{AccountIndex, By, ClusterIndex};
+use crate::numbers::indices::{AccountIndex, ClusterIndex};
 use crate::numbers::request::{Class, Wanted};
 use crate::pass::preemption::Eviction;
 use crate::state::State;
@@ -40,7 +40,8 @@ impl State {
             let awaited = self.awaited_by_others(wanted, turn);
             lower.retain(|job| !awaited.contains(job));
         }
-        let (borrows, preempts) = self.cluster.stays_or_leaves(wanted.class.cluster);
+        let borrows = self.cluster.may_stay(wanted.class.cluster);
+        let preempts = self.cluster.may_send_away(wanted.class.cluster, turn);
         if lower.is_empty() || !borrows && !preempts {
             return None;
         }
@@ -106,10 +107,9 @@ impl State {
     /// first. Those who stay without it and may not borrow leave.
     fn leave_rights(&mut self, found: &mut Outranked) {
         for (job, had) in found.had.iter().rev() {
-            let (may_borrow, _) = self.cluster.stays_or_leaves(had.cluster);
             if self.cluster.tenants.contains_key(job)
                 && !self.promote_one(*job)
-                && !may_borrow
+                && !self.cluster.may_stay(had.cluster)
                 && let Some(tenant) = self.cluster.leave(*job)
             {
                 found.eviction.victims.push((*job, tenant));
@@ -140,18 +140,21 @@ impl Cluster {
 
     /// Those of them who leave as soon as somebody with such a turn needs their places.
     pub(crate) fn leave_for(&self, class: &Class, turn: Turn, now: Timestamp) -> BTreeSet<JobId> {
-        match self.stays_or_leaves(class.cluster) {
-            (_, true) => self.outranked(class, turn, now).into_iter().collect(),
-            (_, false) => BTreeSet::new(),
+        match self.may_send_away(class.cluster, turn) {
+            true => self.outranked(class, turn, now).into_iter().collect(),
+            false => BTreeSet::new(),
         }
     }
 
-    /// Whether work of a virtual cluster may go on on what is lent when it is outranked, and whether it
-    /// may have to leave.
-    fn stays_or_leaves(&self, cluster: Option<ClusterIndex>) -> (bool, bool) {
-        let is =
-            |set: &By<ClusterIndex, bool>| cluster.and_then(|at| set.get(at)).is_none_or(|is| *is);
-        (is(&self.cells.borrows), is(&self.cells.preempts))
+    /// Whether work of a virtual cluster may go on on what is lent when it is outranked.
+    fn may_stay(&self, cluster: Option<ClusterIndex>) -> bool {
+        cluster.and_then(|at| self.cells.borrows.get(at)).is_none_or(|borrows| *borrows)
+    }
+
+    /// Whether who has such a turn takes the places of lower classes of his virtual cluster.
+    fn may_send_away(&self, cluster: Option<ClusterIndex>, turn: Turn) -> bool {
+        let preempts = cluster.and_then(|at| self.cells.preempts.get(at));
+        preempts.copied().unwrap_or_default().lets(turn.priority.0)
     }
 
     /// A job goes on where it is, on what is lent. What it had.
@@ -180,6 +183,8 @@ mod tests {
     use std::collections::BTreeMap;
 
     use proptest::prelude::*;
+    use protocol::cluster::Preempts;
+    use protocol::spec::Priority;
     use protocol::wait::WaitReason;
 
     use super::*;
@@ -282,7 +287,7 @@ mod tests {
     #[test]
     fn where_nobody_preempts_the_right_is_taken_but_no_place() {
         let calm = |mut story: Story| {
-            story.snapshot.virtual_clusters[0].preempts = false;
+            story.snapshot.virtual_clusters[0].preempts = Preempts::Nobody;
             State::of(&story.waits(production(1, 8)).snapshot)
         };
         let mut full = calm(lent_nothing());
@@ -293,9 +298,20 @@ mod tests {
         assert_eq!(lent.standing(JobId(9)), Some(Standing::Borrowed));
         let mut neither = full_of_test_work();
         let vision = &mut neither.snapshot.virtual_clusters[0];
-        (vision.borrows, vision.preempts) = (false, false);
+        (vision.borrows, vision.preempts) = (false, Preempts::Nobody);
         let mut neither = State::of(&neither.waits(production(1, 8)).snapshot);
         assert_eq!(neither.pass(NOW), crate::Pass::default());
+    }
+
+    #[test]
+    fn where_only_the_highest_class_preempts_the_others_wait_for_places() {
+        let mut story = lent_nothing();
+        story.snapshot.virtual_clusters[0].preempts = Preempts::Critical;
+        let mut state = State::of(&story.waits(production(1, 8)).snapshot);
+        assert_eq!(victims(&mut state), []);
+        assert!(matches!(state.waiting(NOW)[&JobId(1)].reason, WaitReason::QuotaVc { .. }));
+        state.submit(&production(2, 8).priority(120).request);
+        assert_eq!(victims(&mut state), [(9, 2, true)], "though prod came first");
     }
 
     #[test]
@@ -338,29 +354,33 @@ mod tests {
         assert_eq!(standing(9), Some(Standing::Borrowed));
     }
 
-    /// Jobs that each take a whole node, of two virtual clusters and two classes.
+    /// Jobs that each take a whole node, of two virtual clusters and three classes.
     struct World {
+        preempts: Preempts,
         state: State,
         running: BTreeMap<JobId, Request>,
         waiting: BTreeMap<JobId, Request>,
     }
 
     const NAMES: [&str; 2] = ["vision", "speech"];
+    const PREEMPTS: &[Preempts] = &[Preempts::Nobody, Preempts::Critical, Preempts::Everybody];
+    const CLASSES: [Priority; 3] = [Priority::TEST, Priority::PRODUCTION, Priority::CRITICAL];
 
     impl World {
-        fn new(vision: u64, speech: u64) -> Self {
+        fn new((vision, speech): (u64, u64), preempts: Preempts) -> Self {
             let nodes = vision + speech;
             let story = (0..nodes)
                 .fold(cluster(), |story, node| story.node(&format!("n{node}")).gpus(8, "A100"));
             let story = story.share("vision", &[("A100", 8 * vision)], None);
-            let story = story.share("speech", &[("A100", 8 * speech)], None);
+            let mut story = story.share("speech", &[("A100", 8 * speech)], None);
+            story.snapshot.virtual_clusters.iter_mut().for_each(|of| of.preempts = preempts);
             let state = State::of(&story.snapshot);
-            Self { state, running: BTreeMap::new(), waiting: BTreeMap::new() }
+            Self { preempts, state, running: BTreeMap::new(), waiting: BTreeMap::new() }
         }
 
-        fn comes(&mut self, id: i64, within: usize, production: bool) {
-            let priority = if production { 100 } else { 10 };
-            let comes = job(id).within(NAMES[within]).priority(priority).gpus(8, &[]).request;
+        fn comes(&mut self, id: i64, within: usize, class: usize) {
+            let comes = job(id).within(NAMES[within]).priority(CLASSES[class].0);
+            let comes = comes.gpus(8, &[]).request;
             self.state.submit(&comes);
             self.waiting.insert(comes.job, comes);
         }
@@ -377,6 +397,10 @@ mod tests {
         fn settles(&mut self, now: Timestamp) {
             for round in 0.. {
                 assert!(round < 100, "jobs drive each other away for ever");
+                let by_right =
+                    |job: &JobId| self.state.standing(*job) == Some(Standing::Guaranteed);
+                let rights: BTreeSet<JobId> =
+                    self.running.keys().copied().filter(by_right).collect();
                 let pass = self.state.pass(now);
                 for placement in &pass.placements {
                     let request = self.waiting.remove(&placement.job).unwrap();
@@ -386,6 +410,10 @@ mod tests {
                     let leaves = self.running[&preemption.job].clone();
                     let lower = self.has_right_below(&leaves);
                     assert_eq!(lower, None, "{} leaves before it", leaves.job);
+                    let takes = &self.waiting[&preemption.taken_by];
+                    let own = takes.virtual_cluster == leaves.virtual_cluster;
+                    let may = !own || self.preempts.lets(takes.priority);
+                    assert!(may || !rights.contains(&leaves.job), "{} had the right", leaves.job);
                 }
                 if pass.preemptions.is_empty() {
                     return;
@@ -413,22 +441,24 @@ mod tests {
     proptest! {
         #![proptest_config(cases(200))]
 
-        /// Whatever comes and ends: nobody waits for the share of his virtual cluster, nor leaves for
-        /// who takes back what he lent, while there is work of a lower class that has the right to it.
+        /// Whatever comes and ends: nobody whose class preempts waits for the share of his virtual cluster,
+        /// and nobody leaves for who takes back what he lent, while there is work of a lower class that has
+        /// the right to it; nor does anybody who has it leave for a class that does not preempt.
         #[test]
         fn a_share_is_its_higher_classes(
-            (vision, speech) in (1..4_u64, 1..4_u64),
-            events in prop::collection::vec((0..4_u8, 0..2_usize, any::<bool>(), 0..16_usize), 1..60),
+            nodes in (1..4_u64, 1..4_u64),
+            preempts in prop::sample::select(PREEMPTS),
+            events in prop::collection::vec((0..4_u8, 0..2_usize, 0..3_usize, 0..16_usize), 1..60),
         ) {
-            let mut world = World::new(vision, speech);
-            for (id, (kind, within, production, number)) in (1..).zip(events) {
+            let mut world = World::new(nodes, preempts);
+            for (id, (kind, within, class, number)) in (1..).zip(events) {
                 match kind {
                     0 => world.ends(number),
-                    _ => world.comes(id, within, production),
+                    _ => world.comes(id, within, class),
                 }
                 world.settles(Timestamp(id * 60_000));
                 let waits: Vec<_> = world.waiting.values().cloned().collect();
-                for request in waits {
+                for request in waits.into_iter().filter(|of| preempts.lets(of.priority)) {
                     let lower = world.has_right_below(&request);
                     prop_assert_eq!(lower, None, "{} waits", request.job);
                 }

@@ -7,7 +7,7 @@
 //! (buddy allocation), and never so that what is not bound could not be any more: whatever lies
 //! scattered over the nodes is then either somebody's own or borrowed, which gives way.
 
-use protocol::cluster::Share;
+use protocol::cluster::{Preempts, Share};
 use protocol::shares::beyond_shapes;
 
 use crate::model::VirtualCluster;
@@ -50,8 +50,8 @@ pub(crate) struct Cells {
     owners: By<AccountIndex, AccountIndex>,
     /// By virtual cluster: whether its work may run on what others do not use.
     pub(crate) borrows: By<ClusterIndex, bool>,
-    /// By virtual cluster: whether its higher classes take the places of its lower ones.
-    pub(crate) preempts: By<ClusterIndex, bool>,
+    /// By virtual cluster: which of its classes take the places of lower ones.
+    pub(crate) preempts: By<ClusterIndex, Preempts>,
     /// The account of what is guaranteed to nobody.
     pub(crate) commons: AccountIndex,
     /// The chain of those who have nothing else.

@@ -1,4 +1,4 @@
-use protocol::cluster::NodeNetwork;
+use protocol::cluster::{NodeNetwork, Preempts};
 use protocol::spec::TopologyLevel;
 
 use super::*;
@@ -59,6 +59,7 @@ fn nodes_and_virtual_clusters_are_read() {
         nodes = ["worker-1"]
         within = { rack = ["a"] }
         borrows = false
+        preempts = ["crit"]
         lease = 10
         idle = { minutes = 30, stop_after = 15 }
         limits = { user = { running_gpus = 8 }, users = { ada = { waiting_jobs = 9 } } }
@@ -80,6 +81,8 @@ fn nodes_and_virtual_clusters_are_read() {
     assert_eq!((part.parent.as_ref(), part.borrows), (Some(&"vc1".parse().unwrap()), false));
     assert_eq!((part.shapes[0].gpus, part.shapes[0].count), (2, 1));
     assert_eq!(part.nodes, ["worker-1".parse().unwrap()]);
+    assert_eq!(config.virtual_clusters[0].preempts, Preempts::Everybody);
+    assert_eq!(part.preempts, Preempts::Critical);
     assert_eq!(part.within[&TopologyLevel::Rack], ["a"]);
     assert_eq!((config.virtual_clusters[0].lease, part.lease), (None, Some(10)));
     let idle = part.idle.unwrap();
@@ -273,6 +276,21 @@ fn mistakes_name_key_value_and_what_is_allowed() {
     ];
     for (file, variables, words) in cases {
         let error = load(&file, variables, &Flags::default()).unwrap_err();
+        for word in words {
+            assert!(error.contains(word), "{word:?} is not in {error:?}");
+        }
+    }
+}
+
+#[test]
+fn classes_that_preempt_are_named_from_the_highest_on() {
+    for (classes, words) in [
+        ("['prod']", ["virtual_clusters", "preempts names prod, but not crit", "a list of crit"]),
+        ("['test']", ["virtual_clusters", "preempts", "`crit` or `prod`"]),
+        ("'crit'", ["virtual_clusters", "preempts", "a list of the classes crit and prod"]),
+    ] {
+        let file = format!("[[virtual_clusters]]\nname = 'v'\npreempts = {classes}");
+        let error = load(&file, &[], &Flags::default()).unwrap_err();
         for word in words {
             assert!(error.contains(word), "{word:?} is not in {error:?}");
         }

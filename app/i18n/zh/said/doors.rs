@@ -108,6 +108,7 @@ pub(super) const DOORS: &str = sayings![
         "network: {}: allowed are host, bridge and nothing",
         "任务的网络：不能为 {0}，应为 host、bridge 或留空",
     ),
+    ("classes: {}: allowed are true, crit and nothing", "类别：不能为 {0}，应为 true、crit 或留空",),
     ("ports: {} must be written 10000-31999", "端口：{0} 应写作 10000-31999"),
     ("{} is no turn", "{0} 不是排队次序的更改"),
     ("{} is a link: it is followed nowhere but in a task", "{0} 是链接：只在任务中跟随"),

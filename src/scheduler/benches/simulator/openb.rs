@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use protocol::cluster::{NodeCondition, Share};
+use protocol::cluster::{NodeCondition, Preempts, Share};
 use protocol::ids::{GpuType, JobId, NodeName, PortLabel, UserName, VirtualClusterName};
 use protocol::resources::{Capacity, Gpu, PortRange};
 use protocol::spec::{NodeWish, PortRequest, Priority};
@@ -89,7 +89,7 @@ impl Workload {
             nodes: Vec::new(),
             within: BTreeMap::new(),
             borrows: true,
-            preempts: true,
+            preempts: Preempts::Everybody,
             limits: scheduler::model::limits::RunLimits::default(),
         }
     }

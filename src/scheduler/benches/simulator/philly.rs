@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::path::Path;
 
-use protocol::cluster::{NodeCondition, Share};
+use protocol::cluster::{NodeCondition, Preempts, Share};
 use protocol::ids::{GpuType, JobId, NodeName, VirtualClusterName};
 use protocol::resources::{Capacity, Gpu, PortRange};
 use protocol::time::Timestamp;
@@ -131,7 +131,7 @@ impl<'a> Simulation<'a> {
             nodes: Vec::new(),
             within: BTreeMap::new(),
             borrows: true,
-            preempts: true,
+            preempts: Preempts::Everybody,
             limits: scheduler::model::limits::RunLimits::default(),
         };
         Self {

@@ -4,7 +4,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicIsize, Ordering};
 
-use protocol::cluster::{NodeCondition, Share};
+use protocol::cluster::{NodeCondition, Preempts, Share};
 use protocol::ids::{GpuType, JobId, NodeName, VirtualClusterName};
 use protocol::resources::{Capacity, Gpu, PortRange};
 use protocol::time::Timestamp;
@@ -65,7 +65,7 @@ fn clusters(nodes: u32) -> Vec<VirtualCluster> {
         nodes: Vec::new(),
         within: BTreeMap::new(),
         borrows: true,
-        preempts: true,
+        preempts: Preempts::Everybody,
         limits: scheduler::model::limits::RunLimits::default(),
     };
     (0..CLUSTERS).map(cluster).collect()

@@ -9,7 +9,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use protocol::amount::Amount;
-use protocol::cluster::{IdleRule, NodeCondition, Places, Shape, Share};
+use protocol::cluster::{IdleRule, NodeCondition, Places, Preempts, Shape, Share};
 use protocol::ids::{GpuType, NodeName, VirtualClusterName};
 use protocol::limits::Limits;
 use schemars::JsonSchema;
@@ -50,7 +50,9 @@ pub(crate) struct VirtualClusterWire {
     #[serde(default, skip_serializing_if = "Places::is_empty")]
     within: Places,
     borrows: bool,
-    preempts: bool,
+    /// Of which classes its jobs take the places of those of lower ones: `true` (of all), `false` (of none)
+    /// or a list.
+    preempts: Preempts,
     /// In minutes.
     lease: Option<u32>,
     idle: Option<IdleRule>,

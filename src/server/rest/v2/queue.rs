@@ -5,7 +5,7 @@ use api::queue::{Explanation, QueueChange};
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
-use protocol::cluster::{IdleRule, Places, Shape, Share, VirtualClusterSettings};
+use protocol::cluster::{IdleRule, Places, Preempts, Shape, Share, VirtualClusterSettings};
 use protocol::ids::{GroupName, NodeName, UserName, VirtualClusterName};
 use protocol::limits::Limits;
 use schemars::JsonSchema;
@@ -72,7 +72,7 @@ pub(crate) struct Settings {
     #[serde(default)]
     within: Places,
     borrows: Option<bool>,
-    preempts: Option<bool>,
+    preempts: Option<Preempts>,
     #[serde(default)]
     lease: Option<u32>,
     #[serde(default)]
@@ -94,7 +94,7 @@ impl Settings {
             nodes,
             within: self.within,
             borrows: borrows.unwrap_or(true),
-            preempts: preempts.unwrap_or(true),
+            preempts: preempts.unwrap_or_default(),
             lease: self.lease,
             idle: self.idle,
             limits: self.limits,

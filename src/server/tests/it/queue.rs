@@ -160,6 +160,14 @@ async fn a_part_of_a_share_is_set_and_shown() {
     for key in ["parent", "shapes", "nodes", "within", "borrows", "preempts", "lease", "idle"] {
         assert_eq!(shown[key], part[key]);
     }
+    let gap = put(one.into(), json!({ "preempts": ["prod"] })).await;
+    let message = gap.json()["message"].to_string();
+    assert!(gap.status == 400 && message.contains("prod, but not crit"), "{message}");
+    let mut critical = part;
+    critical["preempts"] = json!(["crit"]);
+    assert_eq!(put(one.into(), critical).await.status, 202);
+    let shown = send(&hall, "alice", "GET", one, Value::Null).await.json();
+    assert_eq!(shown["preempts"], json!(["crit"]));
     let too_long = json!({ "idle": { "minutes": 10081 } });
     assert_eq!(put(one.into(), too_long).await.status, 400);
     let kept = put("/api/v2/jobs/alice~none/keep".into(), json!({ "hours": 4 })).await;
