@@ -430,7 +430,7 @@ test("jobs stand beside each other with what differs, none is lost, also without
 
   // One that is not there is told as such, and one too many is named: taking another away shows it.
   await berth.open(page, address([ended[0], "nobody~none", ...ended.slice(1), failed]));
-  await expect(page.getByRole("list", { name: "Jobs that are compared" })).toContainText("Job nobody~none is not found.");
+  await expect(page.getByRole("list", { name: "Jobs that are compared" })).toContainText("nobody has no job none");
   await expect(page.locator(".notice")).toContainText("At most 6 jobs can be compared.");
   await expect(page.locator(".notice")).toContainText(failed);
   await page.getByRole("link", { name: "Take nobody~none out of the comparison" }).click();

@@ -207,9 +207,7 @@ impl State {
         }
         if first {
             match kept {
-                Some(hold)
-                    if hold.reservation.job == job && self.is_sound(&hold.reservation.awaits) =>
-                {
+                Some(hold) if hold.reservation.job == job && hold.is_sound(&self.cluster) => {
                     keep(&mut self.cluster, &hold);
                     self.holds.insert(accounts[0], hold);
                 }
@@ -239,11 +237,6 @@ impl State {
     /// Whether nobody else waits whom a reservation would be needed against.
     pub(crate) fn is_alone(&self) -> bool {
         self.only_one().is_some()
-    }
-
-    /// Whether all that are waited for run still: else what they left has to be kept as well.
-    fn is_sound(&self, awaits: &BTreeSet<JobId>) -> bool {
-        awaits.iter().all(|job| self.cluster.tenants.contains_key(job))
     }
 
     fn reserve(

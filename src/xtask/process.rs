@@ -152,6 +152,8 @@ fn tail(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
+
     use super::*;
 
     #[test]
@@ -175,8 +177,10 @@ mod tests {
     fn what_is_killed_is_gone() {
         let folder = tempfile::tempdir().unwrap();
         let mut shell = Command::new("sh");
-        shell.args(["-c", "read line", "sh"]).arg(folder.path()).stdin(Stdio::piped());
-        let mut child = shell.spawn().unwrap();
+        shell.args(["-c", "echo; read line", "sh"]).arg(folder.path());
+        let mut child = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        // It is one of that name once it says something.
+        child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
         assert_eq!(of(folder.path(), &["sh"]).unwrap(), [child.id()]);
         kill_of(folder.path(), &["sh"]).unwrap();
         assert!(!child.wait().unwrap().success());

@@ -27,6 +27,8 @@ pub(crate) struct Hold {
     /// Cells that stay bound, or are bound ahead.
     pins: Vec<Claim>,
     numbered: Vec<(PortsIndex, Vec<Span>)>,
+    /// So many places those it waits for had.
+    awaited: usize,
 }
 
 /// What is kept on a node.
@@ -44,6 +46,18 @@ impl Hold {
     pub(crate) fn nodes(&self) -> impl Iterator<Item = NodeIndex> {
         self.nodes.keys().copied()
     }
+
+    /// Whether all that it waits for is there still: else what that gave back has to be kept as well.
+    pub(crate) fn is_sound(&self, cluster: &Cluster) -> bool {
+        let awaits = &self.reservation.awaits;
+        let all_run = awaits.iter().all(|job| cluster.tenants.contains_key(job));
+        all_run && places_of(cluster, awaits) == self.awaited
+    }
+}
+
+/// How many places jobs have.
+fn places_of(cluster: &Cluster, jobs: &BTreeSet<JobId>) -> usize {
+    jobs.iter().filter_map(|job| cluster.tenants.get(job)).map(|tenant| tenant.claims.len()).sum()
 }
 
 /// Reserves places for a job on the account's cells, where they will be free first. A job that had
@@ -324,6 +338,7 @@ fn kept(
         numbered: numbered.collect(),
         pins: Vec::new(),
         nodes: nodes.into_iter().map(of_node).collect(),
+        awaited: places_of(cluster, &reservation.awaits),
         reservation,
     }
 }

@@ -181,6 +181,24 @@ mod tests {
     }
 
     #[test]
+    fn what_one_task_has_given_back_is_kept_for_who_waits_for_its_job() {
+        let hour = 3_600_000;
+        let story = cluster().node("a").gpus(8, "A100");
+        let story = story.running(8, "default", &[("a", &[6, 7], 1)]).ends_in(10 * hour);
+        let story = story.running(9, "default", &[("a", &[0, 1], 1), ("a", &[2, 3], 1)]);
+        let story = story.ends_in(hour).waits(job(1).gpus(5, &[])).waits(job(2).gpus(2, &[]));
+        let mut state = State::of(&story.snapshot);
+        assert_eq!(state.pass(NOW).placements, []);
+        let mut running = story.snapshot.running[1].clone();
+        running.tasks.remove(0);
+        state.runs(&running);
+        assert_eq!(state.pass(NOW).placements, [], "job 2 would stand in the way of job 1");
+        state.ended(JobId(9));
+        let started: Vec<JobId> = state.pass(NOW).placements.iter().map(|one| one.job).collect();
+        assert_eq!(started, [JobId(1)]);
+    }
+
+    #[test]
     fn what_ran_on_a_node_that_is_back_is_still_there() {
         let story = gang();
         let mut state = State::of(&story.snapshot);
