@@ -41,7 +41,7 @@ pub(crate) fn ComparePage() -> impl IntoView {
                 resource=compared
                 lines=10
                 content=move |comparison| {
-                    view! { <Jobs comparison=comparison wanted=wanted.get_untracked()/> }
+                    view! { <Jobs comparison=comparison wanted=wanted/> }
                 }
             />
             <Add wanted=wanted/>
@@ -51,7 +51,7 @@ pub(crate) fn ComparePage() -> impl IntoView {
 }
 
 #[component]
-fn Jobs(comparison: Comparison, wanted: Wanted) -> impl IntoView {
+fn Jobs(comparison: Comparison, wanted: Memo<Wanted>) -> impl IntoView {
     let Comparison { jobs, left_out, settings, alike } = comparison;
     if jobs.is_empty() {
         return view! {
@@ -62,13 +62,13 @@ fn Jobs(comparison: Comparison, wanted: Wanted) -> impl IntoView {
         .into_any();
     }
     let runs: Vec<Run> = jobs.iter().filter_map(|job| job.run.clone()).collect();
-    let items = jobs.into_iter().map(|job| view! { <Named job=job wanted=wanted.clone()/> });
+    let items = jobs.into_iter().map(|job| view! { <Named job=job wanted=wanted/> });
     let items = items.collect_view();
     let second = (runs.len() < 2).then(|| view! { <p class="hint">{tr(|t| t.compare.second)}</p> });
     let tables = (!runs.is_empty()).then(|| {
         let files = (runs.len() > 1).then(|| {
             let runs = runs.clone();
-            view! { <Settings runs=runs settings=settings alike=alike wanted=wanted.clone()/> }
+            view! { <Settings runs=runs settings=settings alike=alike wanted=wanted.get_untracked()/> }
         });
         view! { <Facts runs=runs/> {files} }
     });
@@ -85,9 +85,8 @@ fn Jobs(comparison: Comparison, wanted: Wanted) -> impl IntoView {
 
 /// A job of the comparison, and the way to take it out; of one that cannot be seen, why.
 #[component]
-fn Named(job: Compared, wanted: Wanted) -> impl IntoView {
+fn Named(job: Compared, wanted: Memo<Wanted>) -> impl IntoView {
     let Compared { job, run, code: _, message } = job;
-    let without = wanted.without(&job);
     let name = match run {
         Some(run) => view! { <a href=address::job(&run.key)>{job.clone()}</a> }.into_any(),
         None => view! { <b>{job.clone()}</b> }.into_any(),
@@ -96,18 +95,20 @@ fn Named(job: Compared, wanted: Wanted) -> impl IntoView {
         view! { <span class="compare__refused" role="note">{said(message)}</span> }
     });
     view! {
-        <li class="compare__job">{name} {message} {take_out(job, without)}</li>
+        <li class="compare__job">{name} {message} {take_out(job, wanted)}</li>
     }
     .into_any()
 }
 
-fn take_out(job: String, address: String) -> impl IntoView {
+/// Without it are those that the address has by then: another one may be taken out before this is answered.
+fn take_out(job: String, wanted: Memo<Wanted>) -> impl IntoView {
+    let taken = job.clone();
     let words: Told = told(move |t| (t.compare.remove)(&job));
     let label = words.clone();
     view! {
         <a
             class="compare__remove"
-            href=address
+            href=move || wanted.read().without(&taken)
             aria-label=move || label()
             title=move || words()
             data-noscroll="true"
@@ -119,13 +120,12 @@ fn take_out(job: String, address: String) -> impl IntoView {
 
 /// What was too many. It is named, so that none is lost.
 #[component]
-fn LeftOut(jobs: Vec<String>, wanted: Wanted) -> impl IntoView {
+fn LeftOut(jobs: Vec<String>, wanted: Memo<Wanted>) -> impl IntoView {
     if jobs.is_empty() {
         return ().into_any();
     }
     let items = jobs.into_iter().map(|job| {
-        let without = wanted.without(&job);
-        view! { <li class="compare__job"><b>{job.clone()}</b> {take_out(job, without)}</li> }
+        view! { <li class="compare__job"><b>{job.clone()}</b> {take_out(job, wanted)}</li> }
     });
     let items = items.collect_view();
     view! {
