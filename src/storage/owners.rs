@@ -51,8 +51,7 @@ impl Storage {
         }
     }
 
-    /// The same where nothing is; `None`: something is there, and nothing is claimed. In a folder it is done in
-    /// one step for all but a user's first place: each job with an output folder of its own waits for it.
+    /// The same where nothing is; `None`: something is there, and nothing is claimed.
     ///
     /// # Errors
     /// As [`Storage::exists`] and [`Storage::claim`].
@@ -61,14 +60,7 @@ impl Storage {
         place: &StoragePath,
         user: &UserName,
     ) -> Result<Option<UserName>> {
-        if let (Place::Folder(folder), Some(entry)) = (&self.place, named(user, place)) {
-            let names = (&of_all(user), &claim(place));
-            match folder.touch_and_link(place, &entry, names).await? {
-                None => return Ok(None),
-                Some(true) => return Ok(Some(user.clone())),
-                Some(false) => {}
-            }
-        } else if self.exists(place).await? {
+        if self.exists(place).await? {
             return Ok(None);
         }
         self.claim(place, user).await.map(Some)

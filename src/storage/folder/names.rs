@@ -49,22 +49,8 @@ impl Folder {
         self.work(path, move |root| touch(root, &of)).await
     }
 
-    /// Where nothing is at a place, makes an empty file and gives another file one more name, all of it at
-    /// once. `None`: something is there. `false`: the file has no such name from now on.
-    pub(crate) async fn touch_and_link(
-        &self,
-        place: &StoragePath,
-        empty: &StoragePath,
-        (from, to): (&StoragePath, &StoragePath),
-    ) -> Result<Option<bool>> {
-        let (of, empty) = (place.clone(), empty.clone());
-        let (source, target) = (from.clone(), to.clone());
-        let both = move |root: &Root| touch_and_link(root, &of, &empty, (&source, &target));
-        self.work(place, both).await
-    }
-
-    /// The same, and makes a folder at the place. `false`: something is there, or the file has no such name,
-    /// and no folder is made.
+    /// Where nothing is at a place, makes an empty file, gives another file one more name and makes a folder at the
+    /// place, all of it at once. `false`: something is there, or the file has no such name, and no folder is made.
     pub(crate) async fn make_and_link(
         &self,
         place: &StoragePath,
@@ -74,32 +60,19 @@ impl Folder {
         let (of, empty) = (place.clone(), empty.clone());
         let (source, target) = (from.clone(), to.clone());
         let all = move |root: &Root| -> Result<bool> {
-            if find(root, &target)?.is_some() {
+            if find(root, &target)?.is_some() || find(root, &of)?.is_some() {
                 return Ok(false);
             }
-            if touch_and_link(root, &of, &empty, (&source, &target))? != Some(true) {
-                return Ok(false);
+            touch(root, &empty)?;
+            match link_from(root, &source, &target) {
+                Ok(true) => {}
+                Ok(false) | Err(StorageError::Exists { .. }) => return Ok(false),
+                Err(error) => return Err(error),
             }
             let made = root.make(&of).map_err(|error| StorageError::of_errno(&of, error));
             made.map(|_| true)
         };
         self.work(place, all).await
-    }
-}
-
-fn touch_and_link(
-    root: &Root,
-    place: &StoragePath,
-    empty: &StoragePath,
-    (from, to): (&StoragePath, &StoragePath),
-) -> Result<Option<bool>> {
-    if find(root, place)?.is_some() {
-        return Ok(None);
-    }
-    touch(root, empty)?;
-    match link_from(root, from, to) {
-        Err(StorageError::Exists { .. }) => Ok(Some(false)),
-        linked => linked.map(Some),
     }
 }
 

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use engine::{EndpointOptions, GpuDevice, LogRequest, connect};
+use engine::{EndpointOptions, GpuDevice, connect};
 use protocol::cluster::GpuRuntime;
 use protocol::gpus::{GpuProblem, Reading};
 
@@ -66,12 +66,7 @@ async fn said(world: &World, job: i64, npus: &[u32]) -> String {
     let mut spec = world.spec(job, sees);
     spec.gpu_runtime = GpuRuntime::Ascend;
     spec.gpus = npus.iter().map(|index| GpuDevice { index: *index, uuid: None }).collect();
-    world.engine.create(&spec).await.unwrap();
-    world.engine.start(&spec.name()).await.unwrap();
-    let code = world.code(&spec.name()).await;
-    let log = world.log(&spec.name(), LogRequest::default()).await;
-    assert_eq!(code, 0, "{log}");
-    log
+    world.said(&spec).await
 }
 
 #[tokio::test(flavor = "multi_thread")]

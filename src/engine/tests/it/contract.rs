@@ -95,6 +95,16 @@ impl World {
         String::from_utf8(bytes).unwrap()
     }
 
+    /// What a task writes that ends well.
+    pub(crate) async fn said(&self, spec: &ContainerSpec) -> String {
+        self.engine.create(spec).await.unwrap();
+        self.engine.start(&spec.name()).await.unwrap();
+        let code = self.code(&spec.name()).await;
+        let log = self.log(&spec.name(), LogRequest::default()).await;
+        assert_eq!(code, 0, "{log}");
+        log
+    }
+
     async fn names(&self) -> Vec<String> {
         let list = self.engine.list("test").await.unwrap();
         list.into_iter().map(|container| container.name).collect()

@@ -1,6 +1,6 @@
 //! GPUs of NVIDIA's are found, measured and given to tasks.
 
-use engine::{GpuDevice, LogRequest};
+use engine::GpuDevice;
 use protocol::cluster::GpuRuntime;
 use protocol::gpus::{GpuFault, GpuProblem, Reading};
 
@@ -22,12 +22,7 @@ async fn said(world: &World, job: i64, gpus: &[(u32, &str)], command: &str) -> S
     let gpus = gpus.iter().copied();
     spec.gpus =
         gpus.map(|(index, uuid)| GpuDevice { index, uuid: Some(uuid.to_owned()) }).collect();
-    world.engine.create(&spec).await.unwrap();
-    world.engine.start(&spec.name()).await.unwrap();
-    let code = world.code(&spec.name()).await;
-    let log = world.log(&spec.name(), LogRequest::default()).await;
-    assert_eq!(code, 0, "{log}");
-    log
+    world.said(&spec).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
