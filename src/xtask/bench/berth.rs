@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -58,7 +59,10 @@ impl Berth {
 
     /// The same with further arguments.
     pub(super) fn start_with(binary: &Path, nodes: &str, further: &[&str]) -> Result<Self> {
-        let folder = std::env::temp_dir().join(format!("berth-bench-{}", std::process::id()));
+        // Several may serve at the same time, each in its own.
+        static STARTED: AtomicU32 = AtomicU32::new(0);
+        let (run, number) = (std::process::id(), STARTED.fetch_add(1, Ordering::Relaxed));
+        let folder = std::env::temp_dir().join(format!("berth-bench-{run}-{number}"));
         Self::start_in((folder, PATIENCE), binary, (nodes, further))
     }
 
