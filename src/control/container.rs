@@ -6,6 +6,7 @@ pub(crate) mod endpoint;
 pub(crate) mod entry;
 pub(crate) mod folders;
 pub(crate) mod foreign;
+pub(crate) mod forgotten;
 pub(crate) mod guest;
 pub(crate) mod held;
 pub(crate) mod images;

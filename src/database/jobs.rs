@@ -13,7 +13,7 @@ mod remove;
 mod row;
 mod write;
 
-pub use given::give_beyond;
+pub use given::{give_beyond, given_last};
 pub use job::{Job, JobRow, JobUpdate, NewJob, StopRequest};
 pub use limit::set_time_limit;
 pub use list::{counts, list};
@@ -25,5 +25,5 @@ pub use read::{
     placed_but, readable_rows, rows, text,
 };
 pub(crate) use read::{examine, ids_of};
-pub use remove::{ends, newest, remove_many};
+pub use remove::{ends, remove_many};
 pub use write::{insert, insert_many, request_stop, update, update_many};

@@ -21,7 +21,7 @@ mod paths;
 #[cfg(test)]
 mod tests;
 
-pub use paths::{output_dir, substitute};
+pub use paths::{default_output_dir, output_dir, substitute};
 
 /// What is known of a job before its tasks start.
 #[derive(Debug, Clone, Copy)]

@@ -117,6 +117,24 @@ impl Storage {
         }
     }
 
+    /// Removes a folder in which nothing is, and nothing else; `false`: it is not empty, or there is none.
+    ///
+    /// # Errors
+    /// [`StorageError::Failed`].
+    pub async fn remove_empty(&self, path: &StoragePath) -> Result<bool> {
+        match &self.place {
+            Place::Folder(folder) => folder.remove_empty(path).await,
+            Place::Web(web) => {
+                let found = self.find(path).await?;
+                let is_folder = found.is_some_and(|found| found.kind == EntryKind::Folder);
+                if !is_folder || self.holds_something(path).await? {
+                    return Ok(false);
+                }
+                web.remove(path, false).await
+            }
+        }
+    }
+
     async fn holds_something(&self, path: &StoragePath) -> Result<bool> {
         match self.find(path).await? {
             Some(Entry { kind: EntryKind::Folder, .. }) => {

@@ -194,6 +194,12 @@ impl Folder {
         self.work(path, move |root| remove(root, &of, recursive)).await
     }
 
+    /// Removes a folder that is empty; `false`: it is not, or no folder.
+    pub(crate) async fn remove_empty(&self, path: &StoragePath) -> Result<bool> {
+        let of = path.clone();
+        self.work(path, move |root| remove_empty(root, &of)).await
+    }
+
     /// Goes on removing what was too much to be removed at once.
     pub(crate) async fn sweep(&self) -> Result<()> {
         let folder = StoragePath::own(REMOVED);
@@ -415,6 +421,19 @@ fn remove(root: &Root, path: &StoragePath, recursive: bool) -> Result<bool> {
     };
     match unlinked {
         Err(Errno::NOENT) => Ok(false),
+        removed => removed.map(|()| true).map_err(fail),
+    }
+}
+
+fn remove_empty(root: &Root, path: &StoragePath) -> Result<bool> {
+    let fail = |error| StorageError::of_errno(path, error);
+    let (folder, name) = match root.parent(path) {
+        Err(error) if is_missing(error) => return Ok(false),
+        held => held.map_err(fail)?,
+    };
+    match remove_folder(&folder, name) {
+        // It is gone, a file or a link, or something is in it, in the words of one system or the other.
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::NOTEMPTY | Errno::EXIST) => Ok(false),
         removed => removed.map(|()| true).map_err(fail),
     }
 }

@@ -5,18 +5,15 @@
 //! folder that has one owner, such as a user's own. What lies deeper is told to the task alone,
 //! beneath that folder: there the kernel follows whatever it finds within the container.
 
-use std::collections::BTreeSet;
-
 use api::Result;
 use api::files::FilePath;
 use api::{Error, ErrorCode};
-use database::jobs::JobRow;
 use database::nodes::NodeRecord;
 use engine::Folder;
 use protocol::environment::{self, JobFacts};
 use protocol::ids::{JobId, UserName};
 use protocol::spec::Dialect;
-use storage::{EntryKind, StorageError, StoragePath, rights};
+use storage::{EntryKind, StoragePath, rights};
 
 use crate::accounts::people::People;
 use crate::container::code::acting;
@@ -142,30 +139,8 @@ async fn checkpoints(
     Ok(Some(Wanted { name: "CHECKPOINTS", path, top: home, read_only: false }))
 }
 
-fn checkpoints_of(user: &UserName, job: JobId) -> Option<StoragePath> {
+pub(super) fn checkpoints_of(user: &UserName, job: JobId) -> Option<StoragePath> {
     rights::checkpoints(user)?.child(&job.to_string())
-}
-
-/// Removes what jobs that are about to be forgotten kept to go on from.
-pub(crate) async fn forget_checkpoints(
-    store: &Store,
-    jobs: &[JobRow],
-) -> std::result::Result<(), StorageError> {
-    let users: BTreeSet<&UserName> = jobs.iter().map(|job| &job.key.user).collect();
-    for user in users {
-        let Some(all) = rights::checkpoints(user) else { continue };
-        // Most users have none, and of whoever has a link there nothing is followed.
-        let found = store.storage.find(&all).await?;
-        if found.is_none_or(|found| found.kind != EntryKind::Folder) {
-            continue;
-        }
-        for job in jobs.iter().filter(|job| job.key.user == *user) {
-            if let Some(path) = checkpoints_of(user, job.id) {
-                store.storage.remove(&path, true).await?;
-            }
-        }
-    }
-    Ok(())
 }
 
 /// A link that an engine follows leads anywhere on the node.

@@ -16,7 +16,7 @@ use protocol::time::Timestamp;
 use storage::StorageError;
 use tokio_util::sync::CancellationToken;
 
-use crate::container::folders;
+use crate::container::forgotten;
 use crate::known::counts::Counts;
 use crate::known::nodes::KnownNodes;
 use crate::known::passes::{Passes, Rhythm};
@@ -106,6 +106,8 @@ enum Failed {
     Records(#[from] database::Error),
     #[error(transparent)]
     Storage(#[from] StorageError),
+    #[error(transparent)]
+    Folders(#[from] api::Error),
 }
 
 /// One sweep. What fails in it holds up nothing else, and is tried again by the next one. Says whether all
@@ -171,7 +173,7 @@ async fn forget_jobs(shared: &Shared, before: Option<Timestamp>) -> Result<(), F
             let began = Instant::now();
             let (some, others) = left.split_at(together(left));
             let ids: Vec<JobId> = some.iter().map(|job| job.id).collect();
-            folders::forget_checkpoints(&shared.store, some).await?;
+            forgotten::remove(&shared.store, some).await?;
             let removed = shared
                 .store
                 .write(async |transaction| database::jobs::remove_many(transaction, &ids).await);

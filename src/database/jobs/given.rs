@@ -5,6 +5,23 @@ use sea_orm::{DbBackend, Statement, Value};
 
 use crate::{ConnectionTrait, Result};
 
+/// The last id that was given, be there still such a job or not; `None`: none ever was.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn given_last(conn: &impl ConnectionTrait) -> Result<Option<JobId>> {
+    let backend = conn.get_database_backend();
+    let sql = match backend {
+        DbBackend::Postgres => {
+            "SELECT pg_sequence_last_value(pg_get_serial_sequence('jobs', 'id')::regclass) AS last"
+        }
+        _ => "SELECT seq AS last FROM sqlite_sequence WHERE name = 'jobs'",
+    };
+    let row = conn.query_one_raw(Statement::from_string(backend, sql)).await?;
+    let last: Option<i64> = row.map(|row| row.try_get("", "last")).transpose()?.flatten();
+    Ok(last.filter(|last| *last > 0).map(JobId))
+}
+
 /// Gives no job an id up to this one any more. Those that were given stay.
 ///
 /// # Errors

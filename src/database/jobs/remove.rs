@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use protocol::ids::JobId;
 use protocol::time::Timestamp;
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, Statement, Value};
+use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QuerySelect, Statement, Value};
 
 use super::row;
 use crate::convert::{ROWS_A_STATEMENT, ids, moment, parameters};
@@ -52,14 +52,4 @@ pub async fn ends(
         found.extend(ends.into_iter().map(|(id, ended)| (JobId(id), moment(ended))));
     }
     Ok(found)
-}
-
-/// The job that was stored last, of those that are.
-///
-/// # Errors
-/// See [`crate::Error`].
-pub async fn newest(conn: &impl ConnectionTrait) -> Result<Option<JobId>> {
-    let query = row::Entity::find().select_only().column(row::Column::Id);
-    let newest: Option<i64> = query.order_by_desc(row::Column::Id).into_tuple().one(conn).await?;
-    Ok(newest.map(JobId))
 }

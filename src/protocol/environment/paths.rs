@@ -1,13 +1,20 @@
 //! The variables that the paths of a job file may hold.
 
 use super::JobFacts;
+use crate::ids::JobName;
 
-/// `outputDir` with its variables replaced; `<file system>/Output/<job name>` when the job names none.
+/// `<file system>/Output/<job name>`: where a job's output goes if it names no other place.
+#[must_use]
+pub fn default_output_dir(file_system_uri: &str, job: &JobName) -> String {
+    format!("{file_system_uri}/Output/{job}")
+}
+
+/// `outputDir` with its variables replaced; [`default_output_dir`] when the job names none.
 #[must_use]
 pub fn output_dir(facts: &JobFacts) -> String {
     match facts.spec.output_dir.as_deref() {
         Some(text) if !text.is_empty() => substitute(text, facts),
-        Some(_) | None => format!("{}/Output/{}", facts.file_system_uri, facts.key.name),
+        Some(_) | None => default_output_dir(facts.file_system_uri, &facts.key.name),
     }
 }
 

@@ -49,7 +49,7 @@ async fn of_folder(
     let jobs: Vec<JobId> = logs.keys().copied().collect();
     let known = Known {
         ends: database::jobs::ends(store.database.read(), &jobs).await?,
-        newest: database::jobs::newest(store.database.read()).await?,
+        given_last: database::jobs::given_last(store.database.read()).await?,
     };
     let mut all_go = true;
     for (job, files) in logs {
@@ -71,8 +71,8 @@ async fn of_folder(
 struct Known {
     /// Those that are stored, and when each has ended.
     ends: HashMap<JobId, Option<Timestamp>>,
-    /// The last job of all.
-    newest: Option<JobId>,
+    /// The last number that a job was given, whether that is stored or not.
+    given_last: Option<JobId>,
 }
 
 impl Known {
@@ -82,7 +82,7 @@ impl Known {
             Some(None) => true,
             // One of a number that was never given is not from these records: they may be an older
             // copy, and whoever finds that out wants the logs.
-            None => self.newest.is_none_or(|newest| job > newest),
+            None => self.given_last.is_none_or(|last| job > last),
         }
     }
 }
@@ -95,14 +95,16 @@ mod tests {
     fn logs_stay_of_jobs_that_go_on_that_ended_of_late_and_that_nobody_knows() {
         let ends = [(1, Some(10)), (2, Some(20)), (3, None)];
         let ends = ends.map(|(job, ended)| (JobId(job), ended.map(Timestamp)));
-        let known = Known { ends: HashMap::from(ends), newest: Some(JobId(5)) };
+        let known = Known { ends: HashMap::from(ends), given_last: Some(JobId(5)) };
         let kept = |known: &Known, before: Option<i64>| {
             let kept = (1..=6).filter(|job| known.keeps(JobId(*job), before.map(Timestamp)));
             kept.collect::<Vec<_>>()
         };
         assert_eq!(kept(&known, Some(20)), [2, 3, 6]);
         assert_eq!(kept(&known, None), [1, 2, 3, 6], "the fourth and fifth job are gone");
-        let lost = Known { ends: HashMap::new(), newest: None };
+        let all_gone = Known { ends: HashMap::new(), given_last: Some(JobId(5)) };
+        assert_eq!(kept(&all_gone, None), [6], "all five were forgotten");
+        let lost = Known { ends: HashMap::new(), given_last: None };
         assert_eq!(kept(&lost, Some(20)), [1, 2, 3, 4, 5, 6], "there are no records at all");
     }
 }

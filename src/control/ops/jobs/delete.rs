@@ -10,7 +10,7 @@ use protocol::ids::{JobKey, NodeName};
 
 use super::missing;
 use crate::accounts::rights::owner_only;
-use crate::container::folders;
+use crate::container::forgotten;
 use crate::known::nodes::KnownNodes;
 use crate::records::audit::Note;
 use crate::records::usage;
@@ -33,9 +33,7 @@ pub(super) async fn delete(shared: &Shared, actor: &Actor, job: JobRow) -> Resul
     let used =
         usage::of(&shared.store, &shared.nodes, &shared.readings, std::slice::from_ref(&job))
             .await?;
-    // Before it is forgotten: nobody would look for them any more.
-    if let Err(error) = folders::forget_checkpoints(&shared.store, std::slice::from_ref(&job)).await
-    {
+    if let Err(error) = forgotten::remove(&shared.store, std::slice::from_ref(&job)).await {
         let job = job.key.to_string();
         tracing::warn!(%error, job, "its checkpoints are not removed");
     }

@@ -151,6 +151,41 @@ async fn who_asks_for_a_grace_has_a_folder_for_checkpoints_until_the_job_is_dele
     assert!(!folder.exists());
 }
 
+/// The folder that a job had because it named none, to which nothing was written; but for tasks of others that may have it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_empty_folder_for_output_goes_with_its_job() {
+    let office = Office::mounted().await;
+    let alice = actor("alice");
+    for (name, more) in [
+        ("empty", ""),
+        ("written", ""),
+        ("lent", ""),
+        ("borrows", r#""outputDir": "$PAI_DEFAULT_FS_URI/Output/lent","#),
+        ("named", r#""outputDir": "/alice/named","#),
+    ] {
+        office.submit("alice", name, more).await.unwrap();
+        office.given("alice", name).await;
+    }
+    office.write("alice", "/Output/written/model", "x").await.unwrap();
+    let storage = office.house.path().join("storage");
+    for name in ["empty", "written", "lent", "named"] {
+        let key = office.key("alice", name);
+        office.backend().jobs.stop(&alice, &key).await.unwrap();
+        office.ended("alice", name).await;
+        office.backend().jobs.delete(&alice, &key).await.unwrap();
+    }
+    let there = |place: &str| storage.join(place).exists();
+    assert!(!there("Output/empty"));
+    assert!(there("Output/written/model") && there("Output/lent") && there("alice/named"));
+    let owner = async |place: &str| {
+        let place = office.place(place);
+        office.storage().owner(&place).await.unwrap().map(|owner| owner.to_string())
+    };
+    assert_eq!(owner("/Output/empty").await, None, "its name is anybody's");
+    assert_eq!(owner("/Output/lent").await.as_deref(), Some("alice"));
+    office.write("bob", "/Output/empty/x", "x").await.unwrap();
+}
+
 /// Tasks make links; a job that finds one where its folder was is not started.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_link_in_the_place_of_a_folder_starts_no_task() {

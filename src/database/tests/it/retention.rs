@@ -78,11 +78,15 @@ on_both! {
         assert_eq!(jobs::by_key(conn, &a_job("a", "one").key).await?, None);
         assert!(matches!(jobs::text(conn, gone).await, Err(Error::NotFound { .. })));
         assert_eq!(jobs::ends(conn, &both).await?.into_iter().collect::<Vec<_>>(), [(stays, None)]);
-        assert_eq!(jobs::newest(conn).await?, Some(stays));
+        assert_eq!(jobs::given_last(conn).await?, Some(stays));
         let all = JobQuery { limit: 9, ..JobQuery::default() };
         assert_eq!(jobs::list(&stage.db, &all, at(9)).await?.1, 1);
         let again = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "one")));
         assert!(again > stays, "a number is given once");
+        end(&stage, again, 2_000).await?;
+        write!(stage, |tx| usage::mark(&tx, &[again]));
+        assert_eq!(write!(stage, |tx| jobs::remove_many(&tx, &[again])), [again]);
+        assert_eq!(jobs::given_last(stage.db.read()).await?, Some(again), "though it is gone");
     }
 
     async fn what_jobs_have_used_is_counted_once(stage) {

@@ -26,6 +26,27 @@ async fn a_place_belongs_to_whoever_claimed_it_first() {
 }
 
 #[tokio::test]
+async fn only_a_folder_in_which_nothing_is_goes_as_an_empty_one() {
+    let (folder, storage) = open();
+    let [empty, full, file, link] =
+        ["empty", "full", "file", "link"].map(|name| at(&storage, &format!("/Output/{name}")));
+    for place in [&empty, &at(&storage, "/Output/full/within")] {
+        storage.create_folder(place).await.unwrap();
+    }
+    std::fs::write(folder.path().join("Output/file"), "").unwrap();
+    std::os::unix::fs::symlink("empty", folder.path().join("Output/link")).unwrap();
+    for place in [&full, &file, &link, &at(&storage, "/Output/file/below")] {
+        assert!(!storage.remove_empty(place).await.unwrap(), "{place}");
+    }
+    for place in ["full/within", "file", "link", "empty"] {
+        assert!(folder.path().join("Output").join(place).exists(), "{place}");
+    }
+    assert!(storage.remove_empty(&empty).await.unwrap());
+    assert!(!storage.remove_empty(&empty).await.unwrap(), "it is gone");
+    assert!(!storage.exists(&empty).await.unwrap());
+}
+
+#[tokio::test]
 async fn of_many_who_claim_one_gets_it_and_all_know() {
     let (_folder, storage) = open();
     let place = at(&storage, "/Output/race");
