@@ -1,23 +1,23 @@
 //! What waiting jobs are told.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
-use protocol::ids::{JobId, VirtualClusterName};
-use protocol::spec::Priority;
+use protocol::ids::JobId;
 use protocol::time::Timestamp;
 use protocol::wait::{WaitReason, Waiting};
 
 use crate::answer::admit::never;
 use crate::answer::elsewhere::elsewhere;
+use crate::answer::waiting::resting;
 use crate::cluster::claim::Claim;
 use crate::model::remaining::Remaining;
 use crate::model::{Expected, Explanation, Ground, Plan, Request, Snapshot};
-use crate::numbers::indices::{AccountIndex, ClassIndex, LineIndex};
+use crate::numbers::indices::AccountIndex;
 use crate::numbers::request::{Class, Wanted};
 use crate::pass::fit::{Look, undo};
 use crate::pass::reserve::{Hold, keep, release, reserve};
 use crate::pass::together::{most_in_one, place};
-use crate::queue::{Key, Line, Waiter};
+use crate::queue::Key;
 use crate::state::State;
 
 pub(crate) mod admit;
@@ -28,6 +28,7 @@ pub(crate) mod explain;
 pub(crate) mod fragmentation;
 pub(crate) mod free;
 pub(crate) mod level;
+pub(crate) mod waiting;
 
 /// Decides for the whole queue of a snapshot.
 #[must_use]
@@ -70,50 +71,6 @@ impl State {
         first.sort_unstable();
         let first = first.into_iter().take(AHEAD).map(|key: Key| key.job).collect();
         (u32::try_from(count).unwrap_or(u32::MAX), first)
-    }
-
-    /// Why all that wait do, and their places. Jobs that ask for the same, with priorities of one class,
-    /// have the same reason.
-    pub fn waiting(&mut self, now: Timestamp) -> BTreeMap<JobId, Waiting> {
-        let mut all = BTreeMap::new();
-        let mut positions: HashMap<VirtualClusterName, u32> = HashMap::new();
-        let mut reasons: HashMap<(ClassIndex, Priority), WaitReason> = HashMap::new();
-        let mut limits: HashMap<LineIndex, Option<WaitReason>> = HashMap::new();
-        let balance = self.balance(None, now);
-        let behind = |line: &Line| self.behind(line, &balance);
-        let pending = self.pending.values().map(|pending| pending.waiter);
-        for (key, line) in self.queue.in_order_with(pending, behind) {
-            let class = self.queue.class(line);
-            let limit = limits.entry(line).or_insert_with(|| self.limit_of(&class));
-            if let Some(reason) = limit.clone().filter(|_| !self.pending.contains_key(&key.job)) {
-                all.insert(key.job, without_place(reason, None));
-                continue;
-            }
-            let ahead = positions.entry(class.of.virtual_cluster.clone()).or_default();
-            *ahead += 1;
-            let position = *ahead;
-            if let Some(waiting) = self.preempting(key.job, position, now) {
-                all.insert(key.job, waiting);
-                continue;
-            }
-            if let Some(reason) = self.rests(Wanted { job: key.job, class: &class }, now) {
-                let expected_start = self.hold_of(key.job).map(|hold| hold.reservation.start);
-                all.insert(key.job, Waiting { reason, position, expected_start });
-                continue;
-            }
-            let like = (self.queue.lines[&line].like, key.turn.priority.0.class());
-            let reason = match reasons.get(&like) {
-                Some(WaitReason::Behind { .. }) => WaitReason::Behind { ahead: position - 1 },
-                Some(known) => known.clone(),
-                None => self.reason(Wanted { job: key.job, class: &class }, position - 1, now),
-            };
-            reasons.insert(like, reason.clone());
-            let expected_start = self.hold_of(key.job).map(|hold| hold.reservation.start);
-            all.insert(key.job, Waiting { reason, position, expected_start });
-        }
-        let idle = self.queue.jobs.values().filter_map(|waiter| resting(waiter, now));
-        all.extend(idle);
-        all
     }
 
     /// What is said of a job whose places have not been left yet.
@@ -335,16 +292,6 @@ impl State {
 }
 
 /// What is said of a job that waits for no room: somebody holds it, or a moment has to come.
-fn resting(waiter: &Waiter, now: Timestamp) -> Option<(JobId, Waiting)> {
-    let job = waiter.key.job;
-    if waiter.held {
-        let hold = WaitReason::Hold { by: None, administrator: false };
-        return Some((job, without_place(hold, None)));
-    }
-    let until = waiter.not_before.filter(|until| *until > now)?;
-    Some((job, without_place(WaitReason::Backoff { until }, Some(until))))
-}
-
 /// What is said of a job that has no place in the queue.
 pub(crate) fn without_place(reason: WaitReason, expected_start: Option<Timestamp>) -> Waiting {
     Waiting { reason, position: 1, expected_start }

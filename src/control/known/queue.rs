@@ -26,6 +26,7 @@ mod free;
 mod had;
 mod holdings;
 mod owner;
+mod said;
 mod sane;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -33,6 +34,7 @@ mod told;
 
 pub(crate) use holdings::{Holding, Holdings, amount_of_each};
 pub(crate) use owner::{SchedulerHandle, Unanswered};
+use said::Said;
 pub(crate) use told::{News, request, wanted};
 
 /// What the scheduler knows between its passes.
@@ -53,8 +55,8 @@ pub(crate) struct Queue {
     state: scheduler::State,
     /// It may differ from the records: all is read anew, and the state built from that.
     doubtful: bool,
-    /// Why those who wait do, once somebody has asked since the last change.
-    said: Option<HashMap<JobId, Waiting>>,
+    /// Why those wait of whom somebody has asked since the last change.
+    said: Said,
     /// What is free in those virtual clusters of which somebody has asked since the last change; to whom,
     /// where users are limited.
     free: HashMap<(VirtualClusterName, Option<UserName>), free::Said>,
@@ -88,7 +90,7 @@ impl Default for Queue {
             virtual_clusters: Vec::new(),
             state: scheduler::State::new(&[], Vec::new()),
             doubtful: true,
-            said: None,
+            said: Said::default(),
             free: HashMap::new(),
             holdings: None,
             past: Past::default(),
@@ -218,7 +220,7 @@ impl Queue {
 
     /// What was said holds no more.
     fn unsay(&mut self) {
-        self.said = None;
+        self.said = Said::default();
         self.free.clear();
         self.holdings = None;
     }
@@ -442,10 +444,11 @@ impl Queue {
         ids: &[JobId],
         now: Timestamp,
     ) -> HashMap<JobId, (Waiting, Option<Expected>)> {
+        self.said.of(&mut self.state, ids, now);
         let (state, jobs, past) = (&mut self.state, &self.jobs, &self.past.waits);
-        let said = self.said.get_or_insert_with(|| state.waiting(now).into_iter().collect());
+        let said = &self.said;
         let of = |id: &JobId| {
-            let mut waiting = said.get(id)?.clone();
+            let mut waiting = said.get(*id)?.clone();
             let row = &jobs.get(id)?.row;
             // The scheduler only knows that a job is held, not by whom.
             if let Some(hold) = &row.held {

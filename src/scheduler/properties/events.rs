@@ -384,6 +384,17 @@ impl World {
         }
     }
 
+    /// Some are told the same alone as among all.
+    fn says_the_same_of_some(&mut self) {
+        let all = self.state.waiting(self.now);
+        for part in [2, 3] {
+            let some: BTreeSet<JobId> = all.keys().copied().step_by(part).collect();
+            let said = self.state.waiting_of(&some, self.now);
+            assert_eq!(said.keys().copied().collect::<BTreeSet<_>>(), some);
+            said.iter().for_each(|(job, said)| assert_eq!(said, &all[job], "{job}"));
+        }
+    }
+
     /// Nobody comes any more: all that can start at all does in the end.
     fn everybody_starts(&mut self) {
         for node in &mut self.nodes {
@@ -452,6 +463,7 @@ proptest! {
             world.happens(event);
             world.pass();
             world.notes_promises();
+            world.says_the_same_of_some();
         }
         world.wait(1_000 * 3_600_000);
     }
