@@ -40,4 +40,5 @@ pub(crate) mod settings;
 pub(crate) mod sightings;
 pub(crate) mod swept;
 pub(crate) mod told;
+pub(crate) mod turns;
 pub(crate) mod unkilled;

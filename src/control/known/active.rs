@@ -98,7 +98,9 @@ impl ActiveJobs {
     }
 
     /// Keeps the one copy of an active job's spec that is shared by all.
-    pub(crate) fn learn_spec(&self, id: JobId, spec: JobSpec) -> Arc<JobSpec> {
+    pub(crate) fn learn_spec(&self, id: JobId, mut spec: JobSpec) -> Arc<JobSpec> {
+        // A hundred thousand may wait: who read it has left room for further roles.
+        spec.roles.shrink_to_fit();
         let spec = Arc::new(spec);
         lock(&self.specs).insert(id, Arc::clone(&spec));
         spec

@@ -28,6 +28,8 @@ pub(crate) struct Cluster {
     pub(crate) stopped: BTreeSet<VirtualClusterName>,
     /// Who is in which group, where virtual clusters limit groups.
     pub(crate) members: Arc<Members>,
+    /// Where each node is among them, once somebody has asked.
+    places: OnceLock<Arc<HashMap<NodeName, usize>>>,
     /// What tells whether a job could ever start here, once somebody has asked.
     admission: OnceLock<Arc<Admission>>,
 }
@@ -39,8 +41,7 @@ impl Cluster {
         virtual_clusters: Vec<VirtualClusterSettings>,
     ) -> Self {
         let nodes = nodes.into_iter().map(Arc::new).collect();
-        let (stopped, members, admission) = (BTreeSet::new(), Arc::default(), OnceLock::new());
-        Self { nodes, virtual_clusters, stopped, members, admission }
+        Self { nodes, virtual_clusters, ..Self::default() }
     }
 
     pub(crate) async fn read(
@@ -59,8 +60,8 @@ impl Cluster {
     /// What was read anew, as another one of this.
     pub(crate) fn renewed(&self, read: Self) -> Self {
         let known = |node: Arc<NodeRecord>| match self.place(&node.settings.name) {
-            Ok(at) if is_same(&self.nodes[at], &node) => Arc::clone(&self.nodes[at]),
-            Ok(_) | Err(_) => node,
+            Some(at) if is_same(&self.nodes[at], &node) => Arc::clone(&self.nodes[at]),
+            Some(_) | None => node,
         };
         let nodes = read.nodes.into_iter().map(known).collect();
         let (stopped, members) = (read.stopped, read.members);
@@ -70,7 +71,8 @@ impl Cluster {
     /// With a node as it is now; without it, if it is not there any more.
     pub(crate) fn with_node(&self, name: &NodeName, node: Option<NodeRecord>) -> Self {
         let mut nodes = self.nodes.clone();
-        match (self.place(name), node.map(Arc::new)) {
+        let place = nodes.binary_search_by(|node| node.settings.name.cmp(name));
+        match (place, node.map(Arc::new)) {
             (Ok(at), Some(node)) => nodes[at] = node,
             (Ok(at), None) => drop(nodes.remove(at)),
             (Err(at), Some(node)) => nodes.insert(at, node),
@@ -83,7 +85,7 @@ impl Cluster {
     pub(crate) fn with_seen(&self, seen: &[(NodeName, NodeObserved)]) -> Self {
         let mut nodes = self.nodes.clone();
         for (name, observed) in seen {
-            if let Ok(at) = self.place(name) {
+            if let Some(at) = self.place(name) {
                 Arc::make_mut(&mut nodes[at]).observed = Some(observed.clone());
             }
         }
@@ -116,15 +118,18 @@ impl Cluster {
         nodes: Vec<Arc<NodeRecord>>,
         virtual_clusters: Vec<VirtualClusterSettings>,
     ) -> Self {
-        let like = |(one, other): (&Arc<NodeRecord>, &Arc<NodeRecord>)| {
-            Arc::ptr_eq(one, other) || whole_node(one).is_like(&whole_node(other))
+        let of_all = |is: fn(&NodeRecord, &NodeRecord) -> bool| {
+            let mut pairs = self.nodes.iter().zip(&nodes);
+            self.nodes.len() == nodes.len()
+                && pairs.all(|(one, other)| Arc::ptr_eq(one, other) || is(one, other))
         };
-        let alike = self.nodes.len() == nodes.len()
-            && self.nodes.iter().zip(&nodes).all(like)
+        let same_names = of_all(|one, other| one.settings.name == other.settings.name);
+        let places = if same_names { self.places.clone() } else { OnceLock::new() };
+        let alike = of_all(|one, other| whole_node(one).is_like(&whole_node(other)))
             && self.virtual_clusters == virtual_clusters;
         let admission = if alike { self.admission.clone() } else { OnceLock::new() };
         let (stopped, members) = (self.stopped.clone(), Arc::clone(&self.members));
-        Self { nodes, virtual_clusters, stopped, members, admission }
+        Self { nodes, virtual_clusters, stopped, members, places, admission }
     }
 
     /// What tells whether a job could ever start here, if somebody has asked already: else it takes a
@@ -150,12 +155,16 @@ impl Cluster {
     }
 
     pub(crate) fn node(&self, name: &NodeName) -> Option<&NodeRecord> {
-        self.place(name).ok().map(|at| &*self.nodes[at])
+        self.place(name).map(|at| &*self.nodes[at])
     }
 
-    /// Where a node is, or would be.
-    fn place(&self, name: &NodeName) -> Result<usize, usize> {
-        self.nodes.binary_search_by(|node| node.settings.name.cmp(name))
+    /// Where a node is. Each is asked for some times a second: to compare names by the numbers in them takes longer.
+    fn place(&self, name: &NodeName) -> Option<usize> {
+        let all = || {
+            let names = self.nodes.iter().map(|node| node.settings.name.clone());
+            Arc::new(names.zip(0..).collect())
+        };
+        self.places.get_or_init(all).get(name).copied()
     }
 
     pub(crate) fn virtual_cluster(

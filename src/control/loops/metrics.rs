@@ -22,11 +22,16 @@ use tokio_util::sync::CancellationToken;
 use crate::known::cluster::Observation;
 use crate::known::passes::{Passes, Rhythm};
 use crate::known::settings::Settings;
+use crate::known::turns::part_of;
 use crate::shared::Shared;
 use node::Node;
 
 /// A storage that is slow may hold it up for so long.
 const LONGEST: Duration = Duration::from_secs(900);
+
+/// Where there is time for it, the nodes are measured in so many parts one after the other: of thousands not all at once.
+const PARTS: u32 = 20;
+const PARTED: Duration = Duration::from_secs(5);
 
 /// Nothing waits for what was measured.
 pub(crate) fn rhythm(settings: &Settings) -> Rhythm {
@@ -48,8 +53,11 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
 async fn measure(shared: &Shared, shutdown: &CancellationToken) {
     let mut asked = FuturesUnordered::<BoxFuture<'_, NodeName>>::new();
     let mut silent = HashSet::new();
-    let mut times = tokio::time::interval(shared.settings.rules.measured_every.0);
+    let every = shared.settings.rules.measured_every.0;
+    let parts = if every < PARTED { 1 } else { PARTS };
+    let mut times = tokio::time::interval(every / parts);
     times.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut turns = (0..parts).cycle();
     loop {
         tokio::select! {
             biased;
@@ -58,7 +66,8 @@ async fn measure(shared: &Shared, shutdown: &CancellationToken) {
                 silent.remove(&answered);
             }
             _ = times.tick() => {
-                for node in to_measure(shared) {
+                let part = turns.next().map(|turn| (turn, parts));
+                for node in to_measure(shared, part) {
                     if silent.insert(node.name.clone()) {
                         asked.push(node.measure(shared).boxed());
                     }
@@ -68,14 +77,18 @@ async fn measure(shared: &Shared, shutdown: &CancellationToken) {
     }
 }
 
-/// Nodes that answer, on which something runs or whose GPUs are told of; none where nothing is to be measured.
-fn to_measure(shared: &Shared) -> Vec<Node> {
+/// Nodes that answer, on which something runs or whose GPUs are told of; none where nothing is to be measured. Of some
+/// parts of all nodes only one, if that is said.
+fn to_measure(shared: &Shared, part: Option<(u32, u32)>) -> Vec<Node> {
     if shared.settings.rules.unmeasured {
         return Vec::new();
     }
     let cluster = shared.nodes.cluster();
     let observations = shared.nodes.observations();
-    let nodes = observations.iter().filter_map(|(name, observation)| match observation {
+    let wanted = observations
+        .iter()
+        .filter(|(name, _)| part.is_none_or(|(turn, parts)| part_of(name, parts) == turn));
+    let nodes = wanted.filter_map(|(name, observation)| match observation {
         Observation::Answers { engine, containers, .. } => {
             let running = containers.values().filter_map(|container| match container.status {
                 ContainerStatus::Running { started_at } => Some((container.key, started_at)),
@@ -96,5 +109,5 @@ fn to_measure(shared: &Shared) -> Vec<Node> {
 
 /// The tasks that are seen to run.
 fn running(shared: &Shared) -> HashSet<TaskKey> {
-    to_measure(shared).into_iter().flat_map(|node| node.running).map(|(key, _)| key).collect()
+    to_measure(shared, None).into_iter().flat_map(|node| node.running).map(|(key, _)| key).collect()
 }

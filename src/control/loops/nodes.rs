@@ -111,7 +111,7 @@ async fn watch(
     let begin = |stop| {
         let options = endpoint(&shared, &settings);
         let (shared, name) = (Arc::clone(&shared), settings.name.clone());
-        Watcher::new(shared, name, options, gpus.clone(), stop).run()
+        Box::pin(Watcher::new(shared, name, options, gpus.clone(), stop).run())
     };
     let panics = Panics::default();
     supervised::run(&name, begin, (&panics, shared.counts.own_failures.as_ref()), &stop).await;

@@ -203,9 +203,20 @@ async fn in_states(
     which: impl Fn(State) -> bool,
 ) -> Result<Vec<JobRow>> {
     let states = State::ALL.into_iter().filter(|state| which(*state)).map(State::as_str);
-    let found = of_states(states).all(conn).await?;
-    let found = found.into_iter().filter(|row| !others.contains(&JobId(row.id)));
-    found.map(row::Model::into_row).collect()
+    let states: Vec<&str> = states.collect();
+    let ids = of_states(states.iter().copied()).select_only().column(row::Column::Id);
+    let ids: Vec<i64> = ids.into_tuple().all(conn).await?;
+    let ids: Vec<JobId> = ids.into_iter().map(JobId).filter(|id| !others.contains(id)).collect();
+    let mut found = Vec::with_capacity(ids.len());
+    // What the database gives of a row is larger than what is made of it: never much of that is in memory.
+    for some in ids.chunks(ROWS_A_STATEMENT) {
+        let rows = stored(conn, some).await?.into_iter();
+        for row in rows.filter(|row| states.contains(&row.state.as_str())) {
+            found.push(row.into_row()?);
+        }
+    }
+    found.sort_by_key(|job: &JobRow| job.id);
+    Ok(found)
 }
 
 fn of_states(states: impl IntoIterator<Item = impl Into<String>>) -> Select<row::Entity> {
@@ -251,12 +262,17 @@ pub(crate) async fn examine(
     let words = words(conn).await?.into_iter().filter(|word| !ended(word));
     let rows = of_states(words).all(conn).await?;
     let jobs: Vec<JobId> = rows.iter().map(|row| JobId(row.id)).collect();
-    let specs = specs(conn, rows.iter().map(|row| row.id).collect()).await?;
     let mut unreadable = Vec::new();
-    for row in rows {
-        let job = JobId(row.id);
-        unreadable.extend(spec(&specs, row.id).err().map(|error| (job, error)));
-        unreadable.extend(row.into_row().err().map(|error| (job, error)));
+    let mut rows = rows.into_iter().peekable();
+    while rows.peek().is_some() {
+        // Specs may be long: never more of them are in memory than one statement reads.
+        let some: Vec<row::Model> = rows.by_ref().take(ROWS_A_STATEMENT).collect();
+        let specs = specs(conn, some.iter().map(|row| row.id).collect()).await?;
+        for row in some {
+            let job = JobId(row.id);
+            unreadable.extend(spec(&specs, row.id).err().map(|error| (job, error)));
+            unreadable.extend(row.into_row().err().map(|error| (job, error)));
+        }
     }
     Ok((jobs, unreadable))
 }

@@ -27,8 +27,8 @@ pub(crate) struct Ports {
 
 #[derive(Debug, Default, Clone)]
 struct Address {
-    /// A bit a port; empty until the first is taken.
-    taken: Vec<u64>,
+    /// In order: few are taken of many.
+    taken: Vec<u16>,
     /// Ports by number that the reservation needs.
     held: Vec<Span>,
     pools: Vec<PortsIndex>,
@@ -48,18 +48,16 @@ struct Pool {
 
 impl Address {
     fn is_taken(&self, port: u16) -> bool {
-        self.taken.get(usize::from(port / 64)).is_some_and(|word| word >> (port % 64) & 1 == 1)
+        self.taken.binary_search(&port).is_ok()
     }
 
     /// True when that changed something.
     fn set(&mut self, port: u16, taken: bool) -> bool {
-        if self.is_taken(port) == taken {
-            return false;
+        match (self.taken.binary_search(&port), taken) {
+            (Err(at), true) => self.taken.insert(at, port),
+            (Ok(at), false) => drop(self.taken.remove(at)),
+            (Ok(_), true) | (Err(_), false) => return false,
         }
-        if self.taken.is_empty() {
-            self.taken = vec![0; 1024];
-        }
-        self.taken[usize::from(port / 64)] ^= 1 << (port % 64);
         self.given += u64::from(taken);
         true
     }

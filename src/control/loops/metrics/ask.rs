@@ -48,7 +48,8 @@ pub(super) async fn run(shared: &Shared, shutdown: &CancellationToken) {
             Some((node, answered)) = asking.next() => turns.ended(node, answered, now()),
             _ = times.tick() => {
                 let at = now();
-                for node in to_measure(shared) {
+                turns.forget_past(at);
+                for node in to_measure(shared, None) {
                     let is_due = node.asked && !node.running.is_empty() && asking.len() < MOST;
                     if is_due && turns.begin(&node.name, at) {
                         asking.push(ask(node, &shared.readings).boxed());
@@ -79,12 +80,16 @@ struct Turns(HashMap<NodeName, Timestamp>);
 impl Turns {
     /// Whether it is this node's turn; then it is asked until that has ended.
     fn begin(&mut self, node: &NodeName, at: Timestamp) -> bool {
-        self.0.retain(|_, until| *until > at);
-        let is_due = !self.0.contains_key(node);
+        let is_due = self.0.get(node).is_none_or(|until| *until <= at);
         if is_due {
             self.0.insert(node.clone(), Timestamp(i64::MAX));
         }
         is_due
+    }
+
+    /// Whose time has come is not remembered.
+    fn forget_past(&mut self, at: Timestamp) {
+        self.0.retain(|_, until| *until > at);
     }
 
     fn ended(&mut self, node: NodeName, answered: bool, at: Timestamp) {
@@ -109,6 +114,10 @@ mod tests {
         assert!(!turns.begin(&one, Timestamp(AGAIN - 1)));
         assert!(turns.begin(&one, Timestamp(AGAIN)) && !turns.begin(&other, Timestamp(AGAIN)));
         assert!(turns.begin(&other, Timestamp(LATER)));
+        turns.ended(one, true, Timestamp(LATER));
+        turns.forget_past(Timestamp(LATER));
         assert_eq!(turns.0.len(), 2);
+        turns.forget_past(Timestamp(LATER + AGAIN));
+        assert_eq!(turns.0.len(), 1, "the other one is still being asked");
     }
 }

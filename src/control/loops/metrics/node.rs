@@ -9,6 +9,7 @@ use engine::exporter::GpuSample;
 use engine::{Engine, Stats};
 use protocol::ids::{NodeName, TaskKey};
 use protocol::time::Timestamp;
+use tokio::sync::Semaphore;
 
 use super::idle;
 use crate::container::samples;
@@ -26,6 +27,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const PATIENCE_EACH: Duration = Duration::from_secs(5);
 /// What ran for so long when it is seen first may have been measured before, in milliseconds.
 const BEFORE: i64 = 30_000;
+
+/// So many tasks begin to be measured at the same time: each is looked up, and thousands may have begun to run.
+static BEGINNINGS: Semaphore = Semaphore::const_new(32);
 
 /// A node, and what is seen to run on it.
 #[derive(Debug)]
@@ -148,6 +152,7 @@ impl Node {
         (started_at, at): (Timestamp, Timestamp),
         measured: bool,
     ) -> Option<Begun> {
+        let _permit = BEGINNINGS.acquire().await.ok()?;
         let anew = |gpus| Begun { since: at.0, gpus, kept: None };
         if at.since(started_at) > BEFORE {
             match store.storage.kept_metrics(key).await {

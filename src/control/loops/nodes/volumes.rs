@@ -33,7 +33,7 @@ impl Volumes {
         let mut failures = 0;
         let mut part = self.part;
         loop {
-            match self.pass().await {
+            match Box::pin(self.pass()).await {
                 Ok(()) => failures = 0,
                 Err(error) => {
                     tracing::warn!(node = %self.node, %error, failures, "volumes stay");

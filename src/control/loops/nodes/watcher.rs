@@ -1,6 +1,5 @@
 //! Keeps in touch with one node's engine.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -15,7 +14,6 @@ use protocol::gpus::{GpuProblem, GpuReport, Reading};
 use protocol::ids::NodeName;
 use protocol::resources::Taken;
 use tokio::sync::Notify;
-use tokio::time::{Interval, interval_at};
 use tokio_util::sync::CancellationToken;
 
 use super::gpus::tell_jobs;
@@ -26,6 +24,7 @@ use crate::known::cluster::{Contact, Observation, wanted};
 use crate::known::engine_calls::OfNode;
 use crate::known::quarantine::Held;
 use crate::known::sightings::says_the_same;
+use crate::known::turns;
 use crate::records::health;
 use crate::shared::Shared;
 use crate::wake::{now, rest_after};
@@ -146,13 +145,13 @@ impl Watcher {
         let changes = engine.changes(&self.shared.identity.installation).await?;
         self.found(&info);
         self.look_at(&engine, true).await?;
-        self.meet_strangers(engine.as_ref()).await?;
+        Box::pin(self.meet_strangers(engine.as_ref())).await?;
         *failures = 0;
         let volumes = Volumes {
             shared: Arc::clone(&self.shared),
             node: self.name.clone(),
             engine: Arc::clone(&engine),
-            part: self.part(volumes::EVERY),
+            part: turns::part(&self.name, volumes::EVERY),
         };
         tokio::select! {
             lost = self.keep_in_touch(&engine, changes) => lost,
@@ -168,11 +167,11 @@ impl Watcher {
         changes: Changes,
     ) -> engine::Result<()> {
         let mut changes = changes.ready_chunks(CHANGES_AT_ONCE);
-        let mut heartbeat = self.every(HEARTBEAT);
-        let mut look = self.every(LOOK);
-        let mut strangers = self.every(MEET);
+        let mut heartbeat = turns::every(&self.name, HEARTBEAT);
+        let mut look = turns::every(&self.name, LOOK);
+        let mut strangers = turns::every(&self.name, MEET);
         let mut is_told = true;
-        let mut probe = self.every(PROBE);
+        let mut probe = turns::every(&self.name, PROBE);
         let finds_gpus = self.options.gpu_runtime.finds_gpus();
         let mut probing = finds_gpus.then(|| self.ask_for_gpus(engine));
         loop {
@@ -195,10 +194,10 @@ impl Watcher {
                         self.look_at(engine, true).await?;
                     }
                 }
-                _ = strangers.tick() => self.meet_strangers(engine.as_ref()).await?,
+                _ = strangers.tick() => Box::pin(self.meet_strangers(engine.as_ref())).await?,
                 reading = answer(&mut probing) => {
                     probing = None;
-                    self.read(reading).await;
+                    Box::pin(self.read(reading)).await;
                     let info = self.ask(engine.as_ref()).await?;
                     self.found(&info);
                     self.shared.nodes.sightings.probed(&self.name);
@@ -268,20 +267,18 @@ impl Watcher {
         Ok(info)
     }
 
-    /// Ticks of a period that begins at another moment for each node: thousands of them are not asked
-    /// all at once.
-    fn every(&self, period: Duration) -> Interval {
-        interval_at(tokio::time::Instant::now() + self.part(period), period)
-    }
-
-    /// This node's part of a period.
-    fn part(&self, period: Duration) -> Duration {
-        period / PARTS * part_of(&self.name)
-    }
-
     /// Looks at the containers and shows what is there: says whether that is other than before. Where
     /// nobody called for it (`called`), whoever carries jobs on is only woken then.
-    async fn look_at(&mut self, engine: &Arc<dyn Engine>, called: bool) -> engine::Result<bool> {
+    /// What it takes is taken only meanwhile: ten thousand watchers wait for most of the time.
+    fn look_at<'w>(
+        &'w mut self,
+        engine: &'w Arc<dyn Engine>,
+        called: bool,
+    ) -> BoxFuture<'w, engine::Result<bool>> {
+        Box::pin(self.look_now(engine, called))
+    }
+
+    async fn look_now(&mut self, engine: &Arc<dyn Engine>, called: bool) -> engine::Result<bool> {
         let began = Instant::now();
         let looked = self.shared.live.moments.next();
         // What is not known to be ours is not acted on: nothing new is seen until that is.
@@ -476,31 +473,5 @@ async fn answer(asking: &mut Option<Asking>) -> engine::Result<Reading> {
     match asking {
         Some(asking) => asking.await,
         None => pending().await,
-    }
-}
-
-/// Moments at which a period may begin.
-const PARTS: u32 = 1_000;
-
-/// Which of them are a node's, always the same.
-fn part_of(name: &NodeName) -> u32 {
-    let mut hasher = DefaultHasher::new();
-    name.hash(&mut hasher);
-    u32::try_from(hasher.finish() % u64::from(PARTS)).unwrap_or(0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn thousands_of_nodes_are_not_asked_at_once() {
-        let mut begins = [0; 10];
-        for number in 0..10_000 {
-            let name = format!("node-{number}").parse().unwrap();
-            assert_eq!(part_of(&name), part_of(&name));
-            begins[part_of(&name) as usize / 100] += 1;
-        }
-        assert!(begins.iter().all(|tenth| (800..1_200).contains(tenth)), "{begins:?}");
     }
 }
