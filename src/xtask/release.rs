@@ -25,6 +25,9 @@ const COPIED: &str = "llvm-args=-import-instr-limit=20";
 /// rest is quick. The library beside it, of the same crate, is to be small.
 const QUICK: &str = "opt-level=3";
 
+/// Functions that came to be the same are there once. That is `lld`'s, by which Rust links here where it comes with it.
+const ONCE: &str = "link-arg=-Wl,--icf=all";
+
 /// The optimised, self-contained binary: the front end is in it.
 pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf> {
     web::ensure(workspace, web::Form::Small)?;
@@ -34,6 +37,9 @@ pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf> {
         let mut cargo = workspace.cargo();
         cargo.args(["rustc", "--release", "--package", "server", "--bin", "berth"]);
         cargo.args(["--features", "embed", "--", "-C", QUICK, "-C", COPIED]);
+        if links_by_lld()? {
+            cargo.args(["-C", ONCE]);
+        }
         run(cargo.env("BERTH_SITE", workspace.site()).env("BERTH_GUEST_PACKED", &packed))
     })?;
     let binary = workspace.berth("release");
@@ -43,6 +49,14 @@ pub(crate) fn build(workspace: &Workspace) -> Result<PathBuf> {
     note(&format!("{}, {} MB", binary.display(), bytes.div_ceil(1_000_000)));
     ensure!(bytes <= LARGEST, "it has {bytes} bytes, and is to have {LARGEST} at most");
     Ok(binary)
+}
+
+/// Whether Rust links the machine's own programs by the `lld` that comes with it.
+fn links_by_lld() -> Result<bool> {
+    let by_itself = cfg!(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu"));
+    let root = output(Command::new("rustc").args(["--print", "sysroot"]))?;
+    let lld = Path::new(root.trim()).join("lib/rustlib/x86_64-unknown-linux-gnu/bin/gcc-ld/ld.lld");
+    Ok(by_itself && lld.exists())
 }
 
 /// Makes the programs small, as they lie in the binary: the length of each and itself. What is there already
