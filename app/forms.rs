@@ -83,6 +83,7 @@ pub(crate) struct ClusterForm {
     pub(crate) borrows: bool,
     /// `true`, `crit`, or nothing.
     pub(crate) preempts: String,
+    pub(crate) deadlines: bool,
     pub(crate) lease: String,
     pub(crate) idle_load: String,
     pub(crate) idle_minutes: String,

@@ -80,6 +80,7 @@ pub(crate) fn cluster(form: &ClusterForm) -> Result<VirtualClusterSettings, Erro
         within: places(&form.within)?,
         borrows: form.borrows,
         preempts: preempts(&form.preempts)?,
+        deadlines: form.deadlines,
         lease: number("lease", &form.lease)?,
         idle: idle(form)?,
         limits: limits::limits(form)?,
@@ -280,7 +281,9 @@ mod tests {
         let groups: Vec<_> = settings.groups.iter().map(GroupName::as_str).collect();
         assert_eq!(groups, ["gpu users", "/team/vision"]);
         assert_eq!(settings.parent, Some("research".parse().unwrap()));
-        assert!(!settings.borrows, "the box is not ticked");
+        assert!(!settings.borrows && !settings.deadlines, "the boxes are not ticked");
+        let ticked = ClusterForm { deadlines: true, ..form.clone() };
+        assert!(cluster(&ticked).unwrap().deadlines);
         for preempts in [Preempts::Nobody, Preempts::Critical, Preempts::Everybody] {
             let form = ClusterForm { preempts: preempts_word(preempts).into(), ..form.clone() };
             assert_eq!(cluster(&form).unwrap().preempts, preempts);

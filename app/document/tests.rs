@@ -61,6 +61,7 @@ fn sample(field: Field) -> Option<(&'static str, bool)> {
         (_, Field::Role(RoleField::Memory)) => Some(("512", true)),
         (_, Field::Job(JobField::Priority)) => Some(("prod", false)),
         (Kind::TimeLimit, _) => Some(("2h 30m", false)),
+        (Kind::Moment, _) => Some(("2026-12-01T08:00:00Z", false)),
         (Kind::OneOf(words), _) => Some((words[0], false)),
         (Kind::Labels, _) => Some(("rack=3, disk=fast", false)),
         (Kind::Whole { .. } | Kind::Tasks { .. } | Kind::Gpus, _) => Some(("1", true)),

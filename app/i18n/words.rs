@@ -418,6 +418,8 @@ pub(crate) struct Admin {
     pub(crate) preempts_crit: Word,
     pub(crate) preempts_none: Word,
     pub(crate) preempts_hint: Word,
+    pub(crate) deadlines: Word,
+    pub(crate) deadlines_hint: Word,
     pub(crate) lease: Word,
     pub(crate) lease_hint: Word,
     pub(crate) idle_hint: Word,

@@ -67,6 +67,14 @@ pub(crate) struct Job {
     pub(crate) grace: Word,
     /// A signal, and so many seconds after it.
     pub(crate) grace_of: fn(&str, u32) -> String,
+    /// By when it is to have ended.
+    pub(crate) due: Word,
+    /// That, and when it has to start at the latest.
+    pub(crate) due_starts_by: fn(&str, &str) -> String,
+    /// That, and when it is expected to end instead.
+    pub(crate) due_ends_at: fn(&str, &str) -> String,
+    /// That, where it was not met.
+    pub(crate) due_missed: fn(&str) -> String,
     pub(crate) retry_always: Word,
     pub(crate) retry_every: Word,
     pub(crate) roles: Word,

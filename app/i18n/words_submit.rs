@@ -70,6 +70,8 @@ pub(crate) struct Fields {
     pub(crate) priorities: [(Word, Word); 4],
     pub(crate) time_limit: Word,
     pub(crate) time_limit_hint: Word,
+    pub(crate) deadline: Word,
+    pub(crate) deadline_hint: Word,
     pub(crate) grace_signal: Word,
     pub(crate) grace_none: Word,
     pub(crate) grace_seconds: Word,

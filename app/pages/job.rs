@@ -4,6 +4,7 @@ mod config_tab;
 mod connect_tab;
 mod delete;
 mod detail;
+mod due;
 mod events_tab;
 mod head;
 mod idle;

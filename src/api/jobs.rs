@@ -211,6 +211,9 @@ pub struct JobDetail {
     /// What its tasks are told before they have to go.
     #[serde(default)]
     pub grace: Option<Grace>,
+    /// By when it is to have ended, if that was said.
+    #[serde(default)]
+    pub deadline: Option<Due>,
     /// Which nodes will do for it.
     pub nodes: NodeWish,
     /// The task roles.
@@ -228,6 +231,15 @@ pub struct JobDetail {
     pub most_priority: Option<Priority>,
     /// All that can be said of why it waits, while it waits.
     pub explanation: Option<Explanation>,
+}
+
+/// By when a job is to have ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Due {
+    /// By then.
+    pub at: Timestamp,
+    /// While it waits: when it has to start for that, by what is expected of its run.
+    pub latest_start: Option<Timestamp>,
 }
 
 /// A task role as submitted.

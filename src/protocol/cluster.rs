@@ -253,6 +253,10 @@ pub struct VirtualClusterSettings {
     /// up their right to its share.
     #[serde(default)]
     pub preempts: Preempts,
+    /// Whether its jobs that have to start soon to meet their deadlines go before others of their priority,
+    /// and not before those of their owners alone.
+    #[serde(default)]
+    pub deadlines: bool,
     /// For how many minutes its tasks run on without a word from the server, after which their jobs start
     /// elsewhere; `None`: for ever, and what is on a silent node waits for it, or for an administrator.
     #[serde(default)]
@@ -266,8 +270,8 @@ pub struct VirtualClusterSettings {
 }
 
 impl VirtualClusterSettings {
-    /// One that is guaranteed nothing, borrows and preempts, has no lease, minds no idle GPUs, limits
-    /// nobody and is for everybody.
+    /// One that is guaranteed nothing, borrows and preempts, has no lease, minds no deadlines and no idle
+    /// GPUs, limits nobody and is for everybody.
     #[must_use]
     pub fn new(name: VirtualClusterName) -> Self {
         let share = Share::default();
@@ -282,6 +286,7 @@ impl VirtualClusterSettings {
             within: Places::new(),
             borrows: true,
             preempts: Preempts::default(),
+            deadlines: false,
             lease: None,
             idle: None,
             limits: Limits::default(),

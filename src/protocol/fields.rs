@@ -73,6 +73,7 @@ pub enum JobField {
     TimeLimit,
     GraceSignal,
     GraceSeconds,
+    Deadline,
     Nodes,
     NodeLabels,
     TopologyRequired,
@@ -129,6 +130,8 @@ pub enum Kind {
     Gpus,
     /// Seconds, or a text with units.
     TimeLimit,
+    /// A moment with its distance from UTC.
+    Moment,
     /// True or false.
     Flag,
     /// A text that is not empty.
@@ -375,7 +378,7 @@ pub(crate) fn rank(key: &str) -> usize {
 
 impl JobField {
     /// All of them.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Name,
         Self::Description,
         Self::VirtualCluster,
@@ -385,6 +388,7 @@ impl JobField {
         Self::TimeLimit,
         Self::GraceSignal,
         Self::GraceSeconds,
+        Self::Deadline,
         Self::Nodes,
         Self::NodeLabels,
         Self::TopologyRequired,

@@ -7,6 +7,7 @@ pub mod again;
 pub mod amount;
 pub mod architecture;
 pub mod cluster;
+mod deadline;
 pub mod document;
 pub mod edit;
 pub mod environment;

@@ -62,6 +62,7 @@ fn allowed(key: &Key) -> Value {
         Kind::Tasks { min } => json!({ "type": ["integer", "string", "null"], "minimum": min }),
         Kind::Gpus => gpus(),
         Kind::TimeLimit => json!({ "type": ["integer", "string"], "minimum": 1 }),
+        Kind::Moment => json!({ "type": ["string", "null"], "format": "date-time" }),
         Kind::Flag => json!({ "type": "boolean" }),
         Kind::Text => json!({ "type": "string", "minLength": 1 }),
         Kind::OptionalText => json!({ "type": ["string", "null"] }),

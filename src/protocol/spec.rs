@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::amount::Amount;
+pub use crate::deadline::{Deadline, NoDeadline};
 use crate::exit::Cause;
 pub use crate::grace::{Grace, GraceSignal, NoSignal};
 use crate::ids::{GpuType, JobName, PortLabel, RoleName, VirtualClusterName};
@@ -40,6 +41,9 @@ pub struct JobSpec {
     /// What its tasks are told before they give way, their time is over or their node is emptied.
     #[serde(default)]
     pub grace: Option<Grace>,
+    /// By when it is to have ended; nothing happens to it then.
+    #[serde(default)]
+    pub deadline: Option<Deadline>,
     /// `killAllOnCompletedTaskNumber` when given and above 0: the job ends when so many tasks of
     /// any role have completed.
     pub kill_all_on_completed: Option<u32>,
@@ -79,6 +83,7 @@ impl JobSpec {
             retries: RetryLimit::Times(0),
             time_limit: None,
             grace: None,
+            deadline: None,
             kill_all_on_completed: None,
             auth_file: None,
             data_dir: None,

@@ -13,10 +13,12 @@ use protocol::time::Timestamp;
 pub use protocol::wait::{Expected, Ground, Scarce};
 use protocol::wait::{WaitReason, Waiting};
 
+pub use crate::model::deadline::Urgency;
 use crate::model::limits::RunLimits;
 pub use crate::model::past_use::PastUse;
 use crate::model::remaining::Remaining;
 
+pub(crate) mod deadline;
 pub mod limits;
 pub(crate) mod past_use;
 pub(crate) mod remaining;
@@ -75,6 +77,8 @@ pub struct VirtualCluster {
     pub borrows: bool,
     /// Of which classes its jobs take the places of those of lower ones.
     pub preempts: Preempts,
+    /// Whether its jobs that have to start soon to meet their deadlines go before others' of their priority.
+    pub deadlines: bool,
     /// Who may have what running in it.
     pub limits: RunLimits,
 }
@@ -91,6 +95,7 @@ impl From<&VirtualClusterSettings> for VirtualCluster {
             within: settings.within.clone(),
             borrows: settings.borrows,
             preempts: settings.preempts,
+            deadlines: settings.deadlines,
             limits: RunLimits::new(settings, &BTreeMap::new()),
         }
     }
@@ -253,7 +258,7 @@ impl GaveWay {
 const PATIENCE: i64 = 2;
 /// Nothing is expected to run longer than this, and that of which nothing is known is: who says how
 /// long his job may run never comes behind where he had come without.
-const LONGEST_MS: i64 = 86_400_000;
+pub(crate) const LONGEST_MS: i64 = 86_400_000;
 
 /// A place in the queue: the smaller goes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -331,6 +336,8 @@ pub struct Request {
     pub held: bool,
     /// An attempt that failed through the platform waits until then.
     pub not_before: Option<Timestamp>,
+    /// It is to have ended by then.
+    pub deadline: Option<Timestamp>,
     /// How often it gave way.
     pub gave_way: GaveWay,
     /// How long it may run, in milliseconds.
@@ -356,6 +363,12 @@ impl Request {
     /// The longest that it is expected to run.
     pub(crate) fn runs_ms(&self) -> Option<i64> {
         self.expected_ms.into_iter().chain(self.limit_ms).min()
+    }
+
+    /// When it has to start soon to have ended in time; `None`: it has no deadline.
+    #[must_use]
+    pub fn urgency(&self) -> Option<Urgency> {
+        Some(Urgency::of(self.deadline?, self.runs_ms().unwrap_or(LONGEST_MS)))
     }
 }
 

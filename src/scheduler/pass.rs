@@ -71,6 +71,8 @@ impl State {
         self.cluster.tidy();
         self.cluster.owners.past.settle(now);
         self.queue.wake(now);
+        let cells = &self.cluster.cells;
+        self.queue.hurry(now, |class| cells.heeds_deadlines(class.cluster));
         self.start_pending(&mut pass);
         self.keep_nothing_for_limited();
         loop {

@@ -2,15 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use protocol::ids::{JobId, UserName};
+use protocol::ids::{JobId, UserName, VirtualClusterName};
 use protocol::spec::Priority;
 use protocol::time::Timestamp;
 
-use crate::model::{GaveWay, Request, Turn};
+use crate::model::{GaveWay, Request, Turn, Urgency};
 use crate::numbers::indices::{ClassIndex, LineIndex};
 use crate::numbers::quick::Quick;
 use crate::numbers::request::{Class, ClassKey};
 
+pub(crate) mod deadlines;
 pub(crate) mod like;
 pub(crate) mod order;
 pub(crate) mod past;
@@ -19,6 +20,11 @@ pub(crate) mod past_waits;
 /// Nobody is told to wait for a moment that is farther away, in milliseconds: who does was told it by a
 /// clock that has been set back since.
 const FARTHEST: i64 = 600_000;
+
+/// Below it are the ranks of those who go first whatever their owners have.
+const FIRST: i64 = i64::MIN / 4;
+/// Above it are the ranks of those among them whose deadlines are near.
+const URGENT: i64 = i64::MIN / 2;
 
 /// A place in the queue: smaller goes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,9 +38,9 @@ impl Key {
         Self { turn: request.turn(), job: request.job }
     }
 
-    /// The place of one who is put back by so much. Who was promised a start stays first.
+    /// The place of one who is put back by so much. Who goes first stays so.
     pub(crate) fn put_back(self, millis: i64) -> Self {
-        if self.is_promised() {
+        if self.goes_first() {
             return self;
         }
         let turn = Turn { rank: self.turn.rank.saturating_add(millis), ..self.turn };
@@ -44,6 +50,17 @@ impl Key {
     /// Whether the job was promised a start, and so goes before all others of its priority.
     pub(crate) fn is_promised(self) -> bool {
         self.turn.rank == i64::MIN
+    }
+
+    /// Whether the job was promised a start, or goes before the others of its priority for its deadline.
+    pub(crate) fn goes_first(self) -> bool {
+        self.turn.rank < FIRST
+    }
+
+    /// Before all others of its priority but those who were promised a start, or have to start earlier.
+    pub(crate) fn urgent(self, urgency: Urgency) -> Self {
+        let latest = urgency.latest_start.0.clamp(0, i64::MAX / 8);
+        Self { turn: Turn { rank: URGENT + latest, ..self.turn }, ..self }
     }
 }
 
@@ -77,6 +94,10 @@ pub(crate) struct Waiter {
     pub(crate) held: bool,
     pub(crate) not_before: Option<Timestamp>,
     pub(crate) gave_way: GaveWay,
+    /// It is to have ended by then; `None`: whenever it can, or it is too late for that.
+    pub(crate) deadline: Option<Timestamp>,
+    /// It has to start soon for that.
+    pub(crate) is_urgent: bool,
 }
 
 impl Waiter {
@@ -111,6 +132,22 @@ pub(crate) struct Tried {
     pub(crate) idle: Option<u64>,
 }
 
+/// Whose jobs change places with each other, if they are of one priority.
+pub(crate) type Owner = (VirtualClusterName, UserName);
+
+/// An owner some of whose jobs have to start soon.
+#[derive(Debug, Default)]
+pub(crate) struct Hurry {
+    /// So many of them.
+    jobs: usize,
+    /// Places may have to be given anew.
+    stale: bool,
+    /// The last place of those who have to start soon: what comes behind it changes nothing.
+    last: Option<Key>,
+    /// Who had a place for that and left without having started: it is given back to the others.
+    gone: Vec<Waiter>,
+}
+
 /// All that wait.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
@@ -123,6 +160,10 @@ pub(crate) struct Queue {
     pub(crate) active: BTreeSet<LineIndex>,
     /// Jobs that wait for a moment.
     sleeping: BTreeSet<(Timestamp, JobId)>,
+    /// Jobs of which their deadlines say something else from a moment on.
+    turning: BTreeSet<(Timestamp, JobId)>,
+    /// By owner: those of whose jobs some have to start soon.
+    hurries: BTreeMap<Owner, Hurry>,
     next: usize,
 }
 
@@ -149,6 +190,8 @@ impl Queue {
             held: request.held,
             not_before: request.not_before,
             gave_way: request.gave_way,
+            deadline: request.deadline,
+            is_urgent: false,
         };
         self.insert(waiter);
     }
@@ -209,6 +252,7 @@ impl Queue {
     pub(crate) fn insert(&mut self, waiter: Waiter) {
         let job = waiter.key.job;
         self.jobs.insert(job, waiter);
+        self.heed(&waiter);
         match waiter.not_before {
             _ if waiter.held => {}
             Some(until) => drop(self.sleeping.insert((until, job))),
@@ -223,6 +267,7 @@ impl Queue {
             line.gaps = line.gaps.filter(|_| waiter.runs_ms().is_none());
             self.active.insert(waiter.line);
         }
+        self.comes_beside(&waiter);
     }
 
     /// The first of a line; of those alone who may borrow, if so.
@@ -241,9 +286,10 @@ impl Queue {
         waiter.gave_way.rests_until(now, waiter.runs_ms())
     }
 
-    /// When the next moment comes for which somebody waits.
+    /// When the next moment comes for which somebody waits, or to which a deadline gives a meaning.
     pub(crate) fn wakes_at(&self) -> Option<Timestamp> {
-        self.sleeping.first().map(|(moment, _)| *moment)
+        let moments = self.sleeping.first().into_iter().chain(self.turning.first());
+        moments.map(|(moment, _)| *moment).min()
     }
 
     /// Those whose moment has come wait like all others.
@@ -279,6 +325,7 @@ impl Queue {
 
     pub(crate) fn remove(&mut self, job: JobId) -> Option<Waiter> {
         let waiter = self.jobs.remove(&job)?;
+        self.heed_no_more(&waiter);
         if let Some(until) = waiter.not_before {
             self.sleeping.remove(&(until, job));
         }

@@ -105,7 +105,7 @@ impl State {
 
     /// A waiting job is wanted no more, or is about to come back changed.
     pub fn cancel(&mut self, job: JobId) {
-        self.queue.remove(job);
+        self.queue.withdraw(job);
         self.let_go(job);
         self.give_up_places(job);
     }
@@ -209,6 +209,7 @@ impl State {
         self.cluster.owners = Owners::after(past_use, &self.cluster.names.types);
         let cluster = &mut self.cluster;
         self.queue.renumber(|request| cluster.class(request));
+        self.queue.forget_urgency();
         self.all_gain();
         self.settle_all(&running);
     }

@@ -12,6 +12,7 @@ use crate::model::Answer;
 use crate::story::{NOW, Story, cluster, gpu_type, job, port, virtual_cluster};
 use crate::{State, admit, dry_run};
 
+mod deadlines;
 mod fair;
 mod lending;
 mod levels;

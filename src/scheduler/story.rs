@@ -151,6 +151,12 @@ impl Story {
         self
     }
 
+    /// In the last virtual cluster near deadlines go before others' jobs.
+    pub(crate) fn heeds_deadlines(mut self) -> Self {
+        self.snapshot.virtual_clusters.last_mut().unwrap().deadlines = true;
+        self
+    }
+
     /// The last virtual cluster's share is cut out of that of another.
     pub(crate) fn part_of(mut self, parent: &str) -> Self {
         self.snapshot.virtual_clusters.last_mut().unwrap().parent = Some(virtual_cluster(parent));
@@ -169,6 +175,7 @@ impl Story {
             within: Places::new(),
             borrows: true,
             preempts: Preempts::default(),
+            deadlines: false,
             limits: RunLimits::default(),
         });
         self
@@ -322,6 +329,7 @@ pub(crate) fn job(id: i64) -> Job {
             moved_ms: 0,
             held: false,
             not_before: None,
+            deadline: None,
             gave_way: GaveWay::default(),
             limit_ms: None,
             expected_ms: None,

@@ -72,6 +72,8 @@ const FIELDS: Fields = Fields {
     ],
     time_limit: "运行时长上限",
     time_limit_hint: "例如 2h 30m。到时即停止；较短的作业可能更早启动。留空则不限。",
+    deadline: "时限",
+    deadline_hint: "作业应在此时刻之前结束，例如 2026-12-01T08:00:00Z 或 2026-12-01T16:00:00+08:00。临近时作业排在您的其他作业之前；何时必须启动由运行时长上限推算。",
     grace_signal: "结束前发送的信号",
     grace_none: "SIGTERM；未填秒数则不提前通知",
     grace_seconds: "留给保存进度的秒数",

@@ -337,12 +337,13 @@ fn ShareFields(edited: Option<VirtualClusterSettings>, parents: Vec<String>) -> 
     .into_any()
 }
 
-/// Whether it borrows, whether its classes preempt, and what becomes of tasks that hear nothing and of
-/// jobs that do nothing.
+/// Whether it borrows, whether its classes preempt, whether deadlines come first, and what becomes of
+/// tasks that hear nothing and of jobs that do nothing.
 #[component]
 fn RuleFields(edited: Option<VirtualClusterSettings>) -> impl IntoView {
     let borrows = edited.as_ref().is_none_or(|settings| settings.borrows);
     let preempts = edited.as_ref().map(|settings| settings.preempts).unwrap_or_default();
+    let deadlines = edited.as_ref().is_some_and(|settings| settings.deadlines);
     let lease = edited.as_ref().and_then(|settings| settings.lease);
     let lease = lease.map(|minutes| minutes.to_string()).unwrap_or_default();
     let idle = edited.and_then(|settings| settings.idle);
@@ -358,6 +359,11 @@ fn RuleFields(edited: Option<VirtualClusterSettings>) -> impl IntoView {
             choices=PREEMPTS
             value=preempts_word(preempts)
         />
+        <label class="check">
+            <input type="checkbox" name="cluster[deadlines]" value="true" checked=deadlines/>
+            {tr(|t| t.admin.deadlines)}
+        </label>
+        <p class="hint">{tr(|t| t.admin.deadlines_hint)}</p>
         <Field
             name="cluster[lease]"
             kind="number"

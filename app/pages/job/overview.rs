@@ -8,6 +8,7 @@ use protocol::wait::Waiting;
 
 use crate::i18n::{Reader, Texts, told, tr};
 use crate::number;
+use crate::pages::job::due::DueBy;
 use crate::pages::job::idle::Unused;
 use crate::pages::job::longer::Longer;
 use crate::pages::job::used::{MakeUsed, job_overview_used};
@@ -89,6 +90,11 @@ fn Facts(detail: JobDetail) -> impl IntoView {
             <dd>{told(move |t| (t.job.grace_of)(signal.name(), seconds))}</dd>
         }
     });
+    let due = detail.deadline.map(|due| {
+        let expected = job.expected.map(|expected| expected.earliest);
+        let ended = job.completed_at.filter(|_| job.state.is_final());
+        view! { <DueBy due=due expected=expected ended=ended/> }
+    });
     let types = job.gpu_types.into_iter();
     let types = types.map(|kind| view! { " " <span class="badge">{kind.to_string()}</span> });
     let types = types.collect_view();
@@ -114,6 +120,7 @@ fn Facts(detail: JobDetail) -> impl IntoView {
                 </dd>
                 {limited}
                 {grace}
+                {due}
                 <Nodes wish=detail.nodes/>
                 <dt>{tr(|t| t.job.dialect)}</dt>
                 <dd>{told(move |t| t.job.dialects[dialect_index(dialect)])}</dd>

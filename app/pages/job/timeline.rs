@@ -169,6 +169,7 @@ mod tests {
             nodes: NodeWish::default(),
             time_limit: None,
             grace: None,
+            deadline: None,
             roles: Vec::new(),
             storages: Vec::new(),
             attempts,

@@ -106,7 +106,10 @@ pub(crate) fn More() -> impl IntoView {
                     <TextField path=path(JobField::Retries) label=|f| f.retries hint=|f| f.retries_hint kind=Kind::Number/>
                     <TextField path=path(JobField::KillAll) label=|f| f.kill_all hint=|f| f.kill_all_hint kind=Kind::Number/>
                 </div>
-                <TextField path=path(JobField::TimeLimit) label=|f| f.time_limit hint=|f| f.time_limit_hint/>
+                <div class="form__row">
+                    <TextField path=path(JobField::TimeLimit) label=|f| f.time_limit hint=|f| f.time_limit_hint/>
+                    <TextField path=path(JobField::Deadline) label=|f| f.deadline hint=|f| f.deadline_hint/>
+                </div>
                 <div class="form__row">
                     <SelectField path=path(JobField::GraceSignal) label=|f| f.grace_signal none=|f| f.grace_none choices=Signal::stored(signals())/>
                     <TextField path=path(JobField::GraceSeconds) label=|f| f.grace_seconds hint=|f| f.grace_hint kind=Kind::Number/>

@@ -134,6 +134,7 @@ impl Jobs for Ops {
         let Job { row, spec } = job;
         let spec = self.as_seen_by(actor, &row.key.user, spec);
         let explanation = queue::explain(&self.shared, actor, &row).await?;
+        let deadline = queue::due(&self.shared, &row, &spec).await?;
         let attempts = database::attempts::of_job(self.shared.store.database.read(), row.id);
         let attempts = attempts.await?;
         let mut tasks = self.tasks(row.id).await?;
@@ -153,6 +154,7 @@ impl Jobs for Ops {
             retry_limit: spec.retries,
             time_limit: spec.time_limit,
             grace: spec.grace,
+            deadline,
             nodes: spec.nodes.clone(),
             roles: spec.roles.iter().map(views::role).collect(),
             storages,

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use api::audit::AuditAction;
+use api::jobs::Due;
 use api::queue::{Effect, Explanation, Queue, QueueChange, QueuePlace};
 use api::{Actor, Error, ErrorCode, Result};
 use async_trait::async_trait;
 use database::jobs::{Job, JobRow};
 use protocol::ids::JobKey;
 use protocol::jobs::Hold;
-use protocol::spec::Priority;
+use protocol::spec::{JobSpec, Priority};
 use protocol::state::State;
 use scheduler::{Change, Place};
 
@@ -111,6 +112,17 @@ pub(super) async fn explain(
         }
         said
     }))
+}
+
+/// By when a job is to have ended and, while it waits, has to start for that.
+pub(super) async fn due(shared: &Arc<Shared>, row: &JobRow, spec: &JobSpec) -> Result<Option<Due>> {
+    let Some(deadline) = spec.deadline else { return Ok(None) };
+    let (at, id) = (deadline.at(), row.id);
+    if row.state != State::Waiting {
+        return Ok(Some(Due { at, latest_start: None }));
+    }
+    let urgency = shared.jobs.ask(move |queue| queue.request(id)?.urgency()).await?;
+    Ok(Some(Due { at, latest_start: urgency.map(|urgency| urgency.latest_start) }))
 }
 
 /// The highest priority that the actor may give a job; `None`: any.

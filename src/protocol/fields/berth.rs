@@ -35,6 +35,16 @@ pub(super) const BERTH: &[Key] = &[
          node is emptied.",
         "作业被抢占、运行超时或其节点被清空之前，发送给任务的信号和留给任务保存进度的秒数。",
     ),
+    Key::new("deadline", Kind::Moment)
+        .job(JobField::Deadline)
+        .examples(r#"["2026-12-01T08:00:00Z"]"#)
+        .help(
+            "By when the job is to have ended. While that is near, and can still be met by what the job is \
+             expected to run, it goes before its owner's other jobs; a time limit says best how long \
+             it runs. Nothing happens when it is missed.",
+            "作业应在此时刻之前结束。时限临近且按预计运行时长仍来得及时，作业排在同一用户的其他作业之前；\
+             运行时长上限最能说明作业要运行多久。错过时限不会有任何后果。",
+        ),
     Key::new("gpuType", Kind::Names)
         .job(JobField::GpuType)
         .help("GPU types that will do for the whole job.", "整个作业可用的 GPU 型号。"),

@@ -88,6 +88,7 @@ fn sample(field: Field, kind: Kind) -> Json {
         Kind::Tasks { .. } => 2.into(),
         Kind::Gpus => 0.25.into(),
         Kind::TimeLimit => "2h 30m".into(),
+        Kind::Moment => "2026-12-01T08:00:00Z".into(),
         Kind::Flag => true.into(),
         Kind::Labels => json!({ "rack": "3" }),
         Kind::Environment => json!({ "A": "1" }),

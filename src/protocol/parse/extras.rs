@@ -12,8 +12,8 @@ use crate::fields::{HIVED, Object, PLUGINS, STORAGES};
 use crate::ids::{GpuType, JobName, RoleName, StorageName};
 use crate::secrets::Secrets;
 use crate::spec::{
-    Grace, GraceSignal, JobSpec, NoLevel, NoLimit, NoSignal, NodeWish, PortRequest, Priority,
-    RegistryAuth, RetryLimit, TaskRole, TimeLimit, Topology, TopologyLevel,
+    Deadline, Grace, GraceSignal, JobSpec, NoDeadline, NoLevel, NoLimit, NoSignal, NodeWish,
+    PortRequest, Priority, RegistryAuth, RetryLimit, TaskRole, TimeLimit, Topology, TopologyLevel,
 };
 
 pub(crate) const BERTH: &str = "berth";
@@ -42,6 +42,7 @@ pub(crate) struct Extras {
     priority: Option<Priority>,
     time_limit: Option<TimeLimit>,
     grace: Option<Grace>,
+    deadline: Option<Deadline>,
     gpu_types: Option<Vec<GpuType>>,
     nodes: NodeWish,
     kill_all: Option<u32>,
@@ -246,6 +247,19 @@ fn grace_signal<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Option<GraceS
     }
 }
 
+/// `deadline`: a moment as RFC 3339 has it.
+fn deadline<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Option<Deadline> {
+    let text = reader.scalar(field)?;
+    match text.parse() {
+        Ok(deadline) => Some(deadline),
+        Err(error) => {
+            let error: NoDeadline = error;
+            reader.wrong(field, error.to_string(), Deadline::ALLOWED);
+            None
+        }
+    }
+}
+
 /// `topology`; an empty one asks for nothing.
 fn topology<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Topology {
     let Some(fields) = reader.object(field, Object::Topology) else { return Topology::default() };
@@ -279,6 +293,7 @@ fn read_berth<'d>(
     }
     extras.time_limit = fields.given("timeLimit").and_then(|f| time_limit(reader, &f));
     extras.grace = fields.given("grace").and_then(|f| grace(reader, &f, extras.time_limit));
+    extras.deadline = fields.given("deadline").and_then(|f| deadline(reader, &f));
     extras.gpu_types = fields.given("gpuType").map(|f| parts::gpu_types(reader, &f));
     extras.nodes = NodeWish {
         names: fields.given("nodes").map(|f| parts::node_names(reader, &f)).unwrap_or_default(),
@@ -416,6 +431,7 @@ impl Extras {
         spec.nodes = self.nodes;
         spec.time_limit = self.time_limit.or(spec.time_limit);
         spec.grace = self.grace;
+        spec.deadline = self.deadline;
         spec.description = self.description.or(spec.description.take());
         spec.kill_all_on_completed = self.kill_all.or(spec.kill_all_on_completed);
         spec.auth_file = self.auth_file.or(spec.auth_file.take());

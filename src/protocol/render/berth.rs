@@ -130,6 +130,7 @@ fn said(spec: &JobSpec, field: JobField, kept: &Kept) -> Option<Tree> {
             (spec.priority != kept.priority.unwrap_or_default()).then(|| priority(spec.priority))
         }
         JobField::TimeLimit => spec.time_limit.map(Tree::text),
+        JobField::Deadline => spec.deadline.map(Tree::text),
         JobField::Nodes => Some(Tree::List(spec.nodes.names.iter().map(Tree::text).collect())),
         JobField::NodeLabels => Some(labels(&spec.nodes)),
         JobField::KillAll => spec.kill_all_on_completed.map(Tree::number),

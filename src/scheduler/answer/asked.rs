@@ -55,9 +55,19 @@ impl State {
             Some(Start::Free(claims, standing)) => (claims, standing),
             Some(Start::Gap(claims, _)) => (claims, Standing::Borrowed),
             Some(Start::Cleared(victims)) => return Answer::Preempts(victims),
-            None => return Answer::Waits(self.explanation(wanted, Key::of(request), now)),
+            None => {
+                let place = self.place_of(request, &class, now);
+                return Answer::Waits(self.explanation(wanted, place, now));
+            }
         };
         Answer::Fits(placement(&self.cluster, wanted, &claims, standing).tasks, standing)
+    }
+
+    /// Its place in the queue.
+    fn place_of(&self, request: &Request, class: &Class, now: Timestamp) -> Key {
+        let near = request.urgency().filter(|urgency| urgency.is_now(now));
+        let first = near.filter(|_| self.cluster.cells.heeds_deadlines(class.cluster));
+        first.map_or(Key::of(request), |urgency| Key::of(request).urgent(urgency))
     }
 
     /// The same as [`State::starts_now`], whoever waits alone.

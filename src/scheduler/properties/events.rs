@@ -75,11 +75,12 @@ fn any_event(failures: bool) -> impl Strategy<Value = Event> {
 }
 
 /// Nodes, GPUs that *vision* and *speech* are guaranteed, whether they borrow, whether the first node is
-/// where *vision*'s share lies, and whether *speech*'s lies in the rack of all others.
+/// where *vision*'s share lies, whether *speech*'s lies in the rack of all others, and whether near
+/// deadlines come first there.
 type Draw = (u32, u32, u32, u32);
 
 fn any_draw() -> impl Strategy<Value = Draw> {
-    (2..=4_u32, 0..=12_u32, 0..=12_u32, 0..16_u32)
+    (2..=4_u32, 0..=12_u32, 0..=12_u32, 0..32_u32)
 }
 
 fn world((nodes, vision, speech, borrows): Draw) -> World {
@@ -100,6 +101,8 @@ fn world((nodes, vision, speech, borrows): Draw) -> World {
     if borrows & 8 != 0 {
         story = story.lies_in(TopologyLevel::Rack, "1");
     }
+    let clusters = &mut story.snapshot.virtual_clusters;
+    clusters.iter_mut().for_each(|cluster| cluster.deadlines = borrows & 16 != 0);
     World::new(story)
 }
 
@@ -156,6 +159,9 @@ impl World {
                 let mut request = made.gpu_part(*milli).gpus(*gpus, &[]).request;
                 request.submitted_at = self.now;
                 request.limit_ms = Some(minutes * 60_000);
+                // One of three is to have ended soon after it could at the earliest.
+                let due = self.now.plus_millis((minutes + self.next * 7 % 45) * 60_000);
+                request.deadline = (self.next % 3 == 0).then_some(due);
                 let runs = (minutes * 600 * part).max(1);
                 self.next += 1;
                 self.state.submit(&request);
@@ -273,6 +279,7 @@ impl World {
 
     fn nothing_is_exceeded(&self) {
         self.state.cluster.sanity_check();
+        self.state.queue.sanity_check();
         let (mut gpus, mut ports) = (BTreeMap::<_, u32>::new(), BTreeSet::new());
         let mut cpus: BTreeMap<_, u64> = BTreeMap::new();
         for (job, (placement, _)) in &self.running {

@@ -52,6 +52,8 @@ pub(crate) struct Cells {
     pub(crate) borrows: By<ClusterIndex, bool>,
     /// By virtual cluster: which of its classes take the places of lower ones.
     pub(crate) preempts: By<ClusterIndex, Preempts>,
+    /// By virtual cluster: whether deadlines come before what others are owed.
+    deadlines: By<ClusterIndex, bool>,
     /// The account of what is guaranteed to nobody.
     pub(crate) commons: AccountIndex,
     /// The chain of those who have nothing else.
@@ -191,10 +193,16 @@ impl Cells {
         self.owners.get(account).copied().unwrap_or(self.commons)
     }
 
+    /// Whether in a virtual cluster who has to start soon for his deadline goes before others.
+    pub(crate) fn heeds_deadlines(&self, cluster: Option<ClusterIndex>) -> bool {
+        cluster.and_then(|at| self.deadlines.get(at)).is_some_and(|heeds| *heeds)
+    }
+
     pub(crate) fn new(clusters: &[VirtualCluster], kinds: &mut [Kind], names: &Names) -> Self {
         let commons = AccountIndex::from(clusters.len());
         let borrows = clusters.iter().map(|cluster| cluster.borrows).collect();
         let preempts = clusters.iter().map(|cluster| cluster.preempts).collect();
+        let deadlines = clusters.iter().map(|cluster| cluster.deadlines).collect();
         let chains = chains(clusters, names);
         let owners = owners(clusters, names);
         let mut cells = Self {
@@ -203,6 +211,7 @@ impl Cells {
             owners,
             borrows,
             preempts,
+            deadlines,
             commons,
             everybody: vec![commons],
         };

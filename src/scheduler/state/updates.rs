@@ -10,7 +10,7 @@ use crate::cluster::claim::{Claim, Right};
 use crate::cluster::tenant::Tenant;
 use crate::model::remaining::Remaining;
 use crate::model::{PastUse, Request, Running, Standing, UserUse};
-use crate::queue::Key;
+use crate::queue::{Key, Waiter};
 use crate::state::State;
 
 impl State {
@@ -49,7 +49,8 @@ impl State {
         &self.cluster.owners.past
     }
 
-    /// When the next of those that wait for a moment comes back into the queue.
+    /// When time alone changes the queue next: somebody comes back who waits for a moment, or a deadline
+    /// becomes near, or can be met no more.
     #[must_use]
     pub fn wakes_at(&self) -> Option<Timestamp> {
         self.queue.wakes_at()
@@ -102,11 +103,21 @@ impl State {
         if waiter.expected_ms == request.expected_ms {
             return false;
         }
-        self.queue.remove(request.job);
-        let promised = waiter.key.is_promised();
-        let key = if promised { waiter.key } else { Key::of(request) };
+        if waiter.is_urgent {
+            self.queue.withdraw(request.job);
+        } else {
+            self.queue.remove(request.job);
+        }
         let (expected_ms, turn) = (request.expected_ms, request.turn());
-        self.queue.insert(crate::queue::Waiter { key, turn, expected_ms, ..waiter });
+        let key = match waiter.key {
+            key if key.is_promised() => key,
+            _ if waiter.is_urgent => Key::of(request),
+            // It may have changed places with others of its owner's.
+            key => key.put_back(turn.rank.saturating_sub(waiter.turn.rank)),
+        };
+        let (deadline, is_urgent) = (request.deadline, false);
+        let waiter = Waiter { key, turn, expected_ms, deadline, is_urgent, ..waiter };
+        self.queue.insert(waiter);
         true
     }
 }

@@ -60,6 +60,7 @@ fn nodes_and_virtual_clusters_are_read() {
         within = { rack = ["a"] }
         borrows = false
         preempts = ["crit"]
+        deadlines = true
         lease = 10
         idle = { minutes = 30, stop_after = 15 }
         limits = { user = { running_gpus = 8 }, users = { ada = { waiting_jobs = 9 } } }
@@ -83,6 +84,7 @@ fn nodes_and_virtual_clusters_are_read() {
     assert_eq!(part.nodes, ["worker-1".parse().unwrap()]);
     assert_eq!(config.virtual_clusters[0].preempts, Preempts::Everybody);
     assert_eq!(part.preempts, Preempts::Critical);
+    assert!(!config.virtual_clusters[0].deadlines && part.deadlines);
     assert_eq!(part.within[&TopologyLevel::Rack], ["a"]);
     assert_eq!((config.virtual_clusters[0].lease, part.lease), (None, Some(10)));
     let idle = part.idle.unwrap();

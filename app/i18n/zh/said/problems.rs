@@ -114,6 +114,11 @@ pub(super) const PROBLEMS: &str = sayings![
     ("there is no task role {}; did you mean {}?", "没有任务角色 {0}，是否应为 {1}？"),
     ("{} is not a priority class", "{0} 不是优先级"),
     ("{} is not a time limit", "{0} 不是有效的运行时长上限"),
+    ("{} is not a moment", "{0} 不是有效的时刻"),
+    (
+        "a moment such as 2026-12-01T08:00:00Z or 2026-12-01T16:00:00+08:00",
+        "时刻，例如 2026-12-01T08:00:00Z 或 2026-12-01T16:00:00+08:00",
+    ),
     ("{} is not a signal that tasks are sent", "{0} 不是可以发送给任务的信号"),
     ("{} is not a level of topology", "{0} 不是拓扑层级"),
     ("the grace takes all of the time limit", "宽限期占满了运行时长上限"),

@@ -131,6 +131,10 @@ pub(super) const REFUSALS: &str = sayings![
         "未指定虚拟集群的作业需要 default：不能停用",
     ),
     (
+        "the deadline {} has passed: name a later one, or none",
+        "时限 {0} 已过：请改用更晚的时刻，或不设时限",
+    ),
+    (
         "the virtual cluster {} is stopped: it takes no new jobs for now",
         "虚拟集群 {0} 已停用：暂不接收新作业",
     ),

@@ -74,6 +74,7 @@ impl Queue {
                 within: _,
                 borrows: _,
                 preempts: _,
+                deadlines: _,
                 limits,
             } = cluster;
             let whole = parent.is_none() && limits.is_empty();

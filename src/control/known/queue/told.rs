@@ -8,7 +8,7 @@ use database::jobs::JobUpdate;
 use database::tasks::Task;
 use protocol::ids::{JobId, PortLabel, UserName, VirtualClusterName};
 use protocol::resources::MIN_MEMORY_MB;
-use protocol::spec::{JobSpec, NodeWish, PortRequest, Priority, TimeLimit};
+use protocol::spec::{Deadline, JobSpec, NodeWish, PortRequest, Priority, TimeLimit};
 use protocol::time::Timestamp;
 use scheduler::Like;
 use scheduler::model::{Demand, GaveWay, Placement, Request, RoleRequest, Running, Standing, Turn};
@@ -235,6 +235,7 @@ pub(crate) fn request(spec: &JobSpec, user: &UserName) -> Request {
         moved_ms: 0,
         held: false,
         not_before: None,
+        deadline: spec.deadline.map(Deadline::at),
         gave_way: GaveWay::default(),
         limit_ms: spec.time_limit.map(TimeLimit::millis),
         expected_ms: None,
@@ -281,6 +282,7 @@ pub(super) fn least(
         moved_ms: 0,
         held: false,
         not_before: None,
+        deadline: None,
         gave_way: GaveWay::default(),
         limit_ms: None,
         expected_ms: None,

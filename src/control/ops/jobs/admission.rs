@@ -13,6 +13,7 @@ use protocol::ids::{JobId, JobKey, JobName};
 use protocol::problem::Problem;
 use protocol::secrets::Secrets;
 use protocol::spec::{Dialect, JobSpec};
+use protocol::time::Timestamp;
 use protocol::wait::{ResourceKind, WaitReason};
 use scheduler::Admission;
 use storage::{EntryKind, StorageError};
@@ -32,6 +33,7 @@ use crate::known::queue::request;
 use crate::ops::{limits, virtual_clusters};
 use crate::records::store::Store;
 use crate::shared::Shared;
+use crate::wake::now;
 
 mod places;
 
@@ -80,6 +82,7 @@ pub(super) async fn check(
     let refused = |paths: Vec<String>| move |error| Refusal { paths, error, never: None };
     free_of_users(&shared.store, &spec.name).await.map_err(refused(places.job(JobField::Name)))?;
     let cluster = shared.nodes.cluster();
+    still_ahead(spec, now()).map_err(refused(places.job(JobField::Deadline)))?;
     usable(&shared.store, &shared.people, actor, spec, &cluster)
         .await
         .map_err(refused(places.job(JobField::VirtualCluster)))?;
@@ -114,6 +117,15 @@ pub(super) async fn check(
         }
     }
     Ok(())
+}
+
+/// Refuses a deadline that is over: somebody sends an old file once more.
+fn still_ahead(spec: &JobSpec, now: Timestamp) -> Result<()> {
+    let Some(deadline) = spec.deadline.filter(|deadline| deadline.at() <= now) else {
+        return Ok(());
+    };
+    let message = format!("the deadline {deadline} has passed: name a later one, or none");
+    Err(Error::new(ErrorCode::InvalidParametersError, message))
 }
 
 /// Refuses a virtual cluster that is not there or not the actor's to use.

@@ -1,9 +1,11 @@
-//! Time limits, and what is expected of jobs.
+//! Time limits, deadlines, and what is expected of jobs.
 
+use api::jobs::Submission;
 use api::{Actor, ErrorCode};
 use protocol::exit::Cause;
-use protocol::spec::GraceSignal;
+use protocol::spec::{Deadline, GraceSignal};
 use protocol::state::State;
+use protocol::time::Timestamp;
 use protocol::wait::{Ground, WaitReason};
 
 use crate::house::{House, admin, job, key, submit, until, until_state};
@@ -86,6 +88,57 @@ async fn what_ends_in_time_goes_before_a_reserved_job_and_does_not_delay_it() {
     let after = until(backend, "big", waits).await.explanation.unwrap().expected.unwrap();
     // Earlier than thought it may start: how long `short` ran says something of `runs`, too.
     assert_eq!(after.latest, before.latest, "nothing has delayed it");
+    control.shutdown().await;
+}
+
+/// May run for an hour and is to have ended then.
+fn due(deadline: &str) -> String {
+    format!(r#""extras": {{"berth": {{"timeLimit": 3600, "deadline": "{deadline}"}}}},"#)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whose_deadline_is_near_goes_before_his_owners_other_jobs() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let backend = &control.backend;
+    submit(backend, job("runs", 1, 8, "sleep 1000", &limited(3600))).await;
+    until_state(backend, "runs", State::Running).await;
+    // It is promised the next start.
+    submit(backend, job("first", 1, 8, "true", &limited(3600))).await;
+    until(backend, "first", |detail| detail.explanation.is_some()).await;
+    submit(backend, job("far", 1, 8, "true", &due("2099-12-31T00:00:00Z"))).await;
+    let far = until(backend, "far", |detail| detail.explanation.is_some()).await;
+    let said = far.deadline.unwrap();
+    assert_eq!(said.at, Timestamp(4_102_358_400_000));
+    assert_eq!(said.latest_start, Some(Timestamp(4_102_354_800_000)));
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    let soon = i64::try_from(now.as_millis()).unwrap() + 65 * 60_000;
+    let soon: Deadline = serde_json::from_value(soon.into()).unwrap();
+    submit(backend, job("near", 1, 8, "true", &due(&soon.to_string()))).await;
+    let place = |detail: &api::jobs::JobDetail| {
+        detail.summary.waiting.as_ref().map(|waiting| waiting.position)
+    };
+    until(backend, "near", |detail| place(detail) == Some(2)).await;
+    until(backend, "far", |detail| place(detail) == Some(3)).await;
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_deadline_that_has_passed_is_refused_where_it_stands() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let jobs = &control.backend.jobs;
+    let text = job("old", 1, 0, "true", &due("2001-01-01T00:00:00Z"));
+    let report = jobs.check(&admin(), &text).await.unwrap();
+    let submission = Submission { text, cloned_from: None, expected_name: None };
+    let refused = jobs.submit(&admin(), submission).await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::InvalidParametersError);
+    for problems in [report.problems, refused.problems] {
+        let [problem] = problems.as_slice() else { panic!("{problems:?}") };
+        assert_eq!(problem.path, "extras.berth.deadline");
+        let message = "the deadline 2001-01-01T00:00:00Z has passed: name a later one, or none";
+        assert_eq!(problem.message, message);
+    }
     control.shutdown().await;
 }
 

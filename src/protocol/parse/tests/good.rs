@@ -1,7 +1,9 @@
 use crate::document::Syntax;
 use crate::edit::Step;
 use crate::parse::{Parsed, parse};
-use crate::spec::{Completion, Dialect, Grace, GraceSignal, RetryLimit, Topology, TopologyLevel};
+use crate::spec::{
+    Completion, Deadline, Dialect, Grace, GraceSignal, RetryLimit, Topology, TopologyLevel,
+};
 
 const QIZHI: &str = include_str!("../../fixtures/qizhi.json");
 const PAI: &str = include_str!("../../fixtures/pai.json");
@@ -387,6 +389,38 @@ fn a_grace_is_a_signal_and_seconds_in_both_versions() {
     ] {
         let problems = crate::parse::parse(&bad).unwrap_err();
         assert_eq!((problems[0].path.as_str(), problems[0].message.as_str()), (path, message));
+    }
+}
+
+#[test]
+fn a_deadline_is_a_moment_in_both_versions() {
+    let v1 = |written: &str| {
+        format!(
+            r#"{{"jobName": "a", "image": "i", "extras": {{"berth": {{"deadline": {written}}}}},
+                "taskRoles": [{{"name": "w", "taskNumber": 1, "cpuNumber": 1, "memoryMB": 100,
+                    "gpuNumber": 0, "command": "true"}}]}}"#
+        )
+    };
+    let written = r#""2026-12-01T16:00:00+08:00""#;
+    let spec = crate::parse::parse(&v1(written)).unwrap().spec;
+    assert_eq!(spec.deadline.map(|deadline| deadline.at().0), Some(1_796_112_000_000));
+    let v2 = crate::render::to_yaml(&spec);
+    assert_eq!(crate::parse::parse(&v2).unwrap().spec.deadline, spec.deadline, "{v2}");
+    let bare = v2.replace("\"2026-12-01T08:00:00Z\"", "2026-12-01T08:00:00Z");
+    assert!(bare.contains("deadline: 2026-12-01T08:00:00Z"), "{bare}");
+    assert_eq!(crate::parse::parse(&bare).unwrap().spec.deadline, spec.deadline, "{bare}");
+    for nothing in ["null", "\"\""] {
+        assert_eq!(crate::parse::parse(&v1(nothing)).unwrap().spec.deadline, None);
+    }
+    for (bad, message) in [
+        ("\"tomorrow\"", "\"tomorrow\" is not a moment"),
+        ("\"2026-12-01\"", "\"2026-12-01\" is not a moment"),
+        ("1796112000", "\"1796112000\" is not a moment"),
+    ] {
+        let problems = crate::parse::parse(&v1(bad)).unwrap_err();
+        assert_eq!(problems[0].path, "extras.berth.deadline");
+        assert_eq!(problems[0].message, message);
+        assert_eq!(problems[0].allowed, Deadline::ALLOWED);
     }
 }
 

@@ -244,7 +244,7 @@ const PORTS: [Bad; 8] = [
     ),
 ];
 
-const OF_SCM: [Bad; 15] = [
+const OF_SCM: [Bad; 16] = [
     bad(
         "\"shmMB\": 64",
         "\"shmMB\": ‸9000",
@@ -306,8 +306,15 @@ const OF_SCM: [Bad; 15] = [
         "\"extras\": {\"berth\": {‸\"prio\": 1}}",
         "extras.berth.prio",
         "the key \"prio\" is not known here; did you mean \"priority\"?",
-        "name, description, priority, timeLimit, grace, gpuType, nodes, nodeLabels, topology, \
-     killAllOnCompletedTaskNumber, authFile, dataDir, outputDir, codeDir, jobEnvs, secrets, taskRoles",
+        "name, description, priority, timeLimit, grace, deadline, gpuType, nodes, nodeLabels, \
+     topology, killAllOnCompletedTaskNumber, authFile, dataDir, outputDir, codeDir, jobEnvs, secrets, taskRoles",
+    ),
+    bad(
+        "\"extras\": {}",
+        "\"extras\": {\"berth\": {\"deadline\": ‸\"tomorrow\"}}",
+        "extras.berth.deadline",
+        "\"tomorrow\" is not a moment",
+        "a moment such as 2026-12-01T08:00:00Z or 2026-12-01T16:00:00+08:00",
     ),
     bad(
         "\"extras\": {}",

@@ -11,7 +11,7 @@ use crate::amount::Amount;
 use crate::ids::{GpuType, JobName, NodeName, PortLabel, RoleName, VirtualClusterName};
 use crate::resources::Resources;
 use crate::spec::{
-    Completion, Dialect, Grace, GraceSignal, JobSpec, NodeWish, PortRequest, Priority,
+    Completion, Deadline, Dialect, Grace, GraceSignal, JobSpec, NodeWish, PortRequest, Priority,
     RegistryAuth, RetryLimit, TaskRole, Topology, TopologyLevel,
 };
 
@@ -243,7 +243,8 @@ fn spec() -> impl Strategy<Value = JobSpec> {
     let limit = option::of(1..31_536_001_u32);
     let index = any::<prop::sample::Index>();
     let limit = (limit, option::of((0..6_usize, 1..3_601_u32)));
-    let rules = (priority, gpu_types(), retries(), index, any::<bool>(), limit, nodes());
+    let deadline = option::of(deadline());
+    let rules = (priority, gpu_types(), retries(), index, any::<bool>(), limit, nodes(), deadline);
     let secrets = btree_set("token|[a-z0-9_.-]{1,6}", 0..3);
     let parts = (roles(), places(), env(), any::<bool>(), secrets, extras());
     (names, rules, parts).prop_map(|(names, rules, parts)| {
@@ -262,6 +263,7 @@ fn spec() -> impl Strategy<Value = JobSpec> {
             nodes: rules.6,
             time_limit: rules.5.0.map(|seconds| seconds.to_string().parse().unwrap()),
             grace: grace(rules.5),
+            deadline: rules.7,
             kill_all_on_completed: rules.4.then_some(kill_all),
             auth_file,
             data_dir,
@@ -274,6 +276,12 @@ fn spec() -> impl Strategy<Value = JobSpec> {
             extras,
         }
     })
+}
+
+/// Of any year that has four digits.
+fn deadline() -> impl Strategy<Value = Deadline> {
+    let millis = 0..253_402_300_799_999_i64;
+    millis.prop_map(|millis| serde_json::from_value(millis.into()).unwrap())
 }
 
 /// As long as it is shorter than the limit.

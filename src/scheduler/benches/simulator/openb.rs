@@ -90,6 +90,7 @@ impl Workload {
             within: BTreeMap::new(),
             borrows: true,
             preempts: Preempts::Everybody,
+            deadlines: false,
             limits: scheduler::model::limits::RunLimits::default(),
         }
     }
@@ -171,6 +172,7 @@ pub(crate) fn request(job: i64, demand: Demand, types: &[GpuType]) -> Request {
         moved_ms: 0,
         held: false,
         not_before: None,
+        deadline: None,
         gave_way: GaveWay::default(),
         limit_ms: None,
         expected_ms: None,

@@ -132,6 +132,7 @@ impl<'a> Simulation<'a> {
             within: BTreeMap::new(),
             borrows: true,
             preempts: Preempts::Everybody,
+            deadlines: false,
             limits: scheduler::model::limits::RunLimits::default(),
         };
         Self {

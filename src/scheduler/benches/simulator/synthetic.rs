@@ -66,6 +66,7 @@ fn clusters(nodes: u32) -> Vec<VirtualCluster> {
         within: BTreeMap::new(),
         borrows: true,
         preempts: Preempts::Everybody,
+        deadlines: false,
         limits: scheduler::model::limits::RunLimits::default(),
     };
     (0..CLUSTERS).map(cluster).collect()

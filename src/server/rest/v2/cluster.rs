@@ -53,6 +53,8 @@ pub(crate) struct VirtualClusterWire {
     /// Of which classes its jobs take the places of those of lower ones: `true` (of all), `false` (of none)
     /// or a list.
     preempts: Preempts,
+    /// Whether its jobs that have to start soon to meet their deadlines go before others of their priority.
+    deadlines: bool,
     /// In minutes.
     lease: Option<u32>,
     idle: Option<IdleRule>,
@@ -143,6 +145,7 @@ fn wire(view: &VirtualClusterView, cluster: &Usage) -> VirtualClusterWire {
         within: view.settings.within.clone(),
         borrows: view.settings.borrows,
         preempts: view.settings.preempts,
+        deadlines: view.settings.deadlines,
         lease: view.settings.lease,
         idle: view.settings.idle,
         limits: view.settings.limits.clone(),

@@ -74,6 +74,8 @@ pub(crate) struct Settings {
     borrows: Option<bool>,
     preempts: Option<Preempts>,
     #[serde(default)]
+    deadlines: bool,
+    #[serde(default)]
     lease: Option<u32>,
     #[serde(default)]
     idle: Option<IdleRule>,
@@ -95,6 +97,7 @@ impl Settings {
             within: self.within,
             borrows: borrows.unwrap_or(true),
             preempts: preempts.unwrap_or_default(),
+            deadlines: self.deadlines,
             lease: self.lease,
             idle: self.idle,
             limits: self.limits,

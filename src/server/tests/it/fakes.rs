@@ -173,6 +173,7 @@ fn detail(summary: JobSummary) -> JobDetail {
         nodes: NodeWish::default(),
         time_limit: None,
         grace: None,
+        deadline: None,
         storages: Vec::new(),
         roles: vec![RoleView {
             name: "worker".parse().unwrap(),

@@ -137,7 +137,7 @@ async fn a_part_of_a_share_is_set_and_shown() {
     let shapes = json!([{ "type": "A100", "gpus": 4, "count": 2 }]);
     let part = json!({
         "parent": "lab", "shapes": shapes, "nodes": ["gpu-1"], "borrows": false, "preempts": false,
-        "within": { "rack": ["r1", "r2"], "switch": ["s"] }, "lease": 10,
+        "deadlines": true, "within": { "rack": ["r1", "r2"], "switch": ["s"] }, "lease": 10,
         "idle": { "load": 3, "minutes": 30, "grace": 10, "stop_after": 15 },
     });
     let too_much = json!({ "parent": "lab", "share": { "gpus": { "A100": 9 } } });
@@ -157,7 +157,9 @@ async fn a_part_of_a_share_is_set_and_shown() {
         assert_eq!(put(format!("{one}{dry_run}"), part.clone()).await.status, done);
     }
     let shown = send(&hall, "alice", "GET", one, Value::Null).await.json();
-    for key in ["parent", "shapes", "nodes", "within", "borrows", "preempts", "lease", "idle"] {
+    for key in
+        ["parent", "shapes", "nodes", "within", "borrows", "preempts", "deadlines", "lease", "idle"]
+    {
         assert_eq!(shown[key], part[key]);
     }
     let gap = put(one.into(), json!({ "preempts": ["prod"] })).await;
