@@ -33,13 +33,14 @@ async fn only_a_folder_in_which_nothing_is_goes_as_an_empty_one() {
     for place in [&empty, &at(&storage, "/Output/full/within")] {
         storage.create_folder(place).await.unwrap();
     }
-    std::fs::write(folder.path().join("Output/file"), "").unwrap();
-    std::os::unix::fs::symlink("empty", folder.path().join("Output/link")).unwrap();
+    let output = folder.path().join("files/Output");
+    std::fs::write(output.join("file"), "").unwrap();
+    std::os::unix::fs::symlink("empty", output.join("link")).unwrap();
     for place in [&full, &file, &link, &at(&storage, "/Output/file/below")] {
         assert!(!storage.remove_empty(place).await.unwrap(), "{place}");
     }
     for place in ["full/within", "file", "link", "empty"] {
-        assert!(folder.path().join("Output").join(place).exists(), "{place}");
+        assert!(output.join(place).exists(), "{place}");
     }
     assert!(storage.remove_empty(&empty).await.unwrap());
     assert!(!storage.remove_empty(&empty).await.unwrap(), "it is gone");
