@@ -30,9 +30,13 @@ const BEGINS: Duration = Duration::from_secs(15);
 /// The job's one role, and a port that every task has. Nothing listens there: what is tried is the way.
 const ROLE: &str = "try";
 const PORT: &str = "http";
-/// What the line of a job begins with that says what it found, and what the job runs for it.
+/// What the line of a job begins with that says what it found, and what the job runs for it. AMD's GPUs and Ascend's are
+/// known by the devices that a container has, NVIDIA's by their driver's command, which comes with them.
 const MARK: &str = "berth-doctor ";
-const TRY: &str = "set -- $(df -Pk / | tail -n 1); gpus=$(nvidia-smi -L 2>&1 | grep -c 'UUID: GPU-'); \
+const TRY: &str = "set -- $(df -Pk / | tail -n 1); \
+    if [ -e /dev/kfd ]; then gpus=$(ls /dev/dri | grep -c '^renderD'); \
+    elif [ -e /dev/davinci_manager ]; then gpus=$(ls /dev | grep -c '^davinci[0-9]'); \
+    else gpus=$(nvidia-smi -L 2>&1 | grep -c 'UUID: GPU-'); fi; \
     echo \"berth-doctor now=$(date +%s) free_kb=$4 gpus=$gpus\"";
 /// So many bytes of its log are read.
 const LOG: u64 = 64 * 1_024;
@@ -278,6 +282,24 @@ mod tests {
                 .unwrap()
                 .contains("saw 8")
         );
+    }
+
+    #[test]
+    fn gpus_of_each_vendor_are_counted() {
+        let count = |files: &[&str]| {
+            let folder = tempfile::tempdir().unwrap();
+            let devices = folder.path().join("dev");
+            std::fs::create_dir_all(devices.join("dri")).unwrap();
+            for file in files {
+                std::fs::write(devices.join(file), "").unwrap();
+            }
+            let script = TRY.replace("/dev", devices.to_str().unwrap());
+            let said = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
+            reading(&String::from_utf8(said.stdout).unwrap(), "gpus")
+        };
+        assert_eq!(count(&["kfd", "dri/card0", "dri/renderD128", "dri/renderD131"]), Some(2));
+        assert_eq!(count(&["davinci_manager", "davinci0", "davinci12"]), Some(2));
+        assert_eq!(count(&["dri/renderD128"]), Some(0), "the machine's own, which is no GPU");
     }
 
     #[test]
