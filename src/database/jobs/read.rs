@@ -128,8 +128,13 @@ pub async fn placed_but(
 pub async fn ended_last(conn: &impl ConnectionTrait, most: u64) -> Result<Vec<JobRow>> {
     let mut ended = Vec::new();
     for state in [State::Succeeded, State::Failed] {
-        let found = last_of_state(state, most).all(conn).await?;
-        ended.extend(readable(found.into_iter().map(row::Model::into_row)));
+        let ids = last_of_state(state, most).select_only().column(row::Column::Id);
+        let ids: Vec<i64> = ids.into_tuple().all(conn).await?;
+        let ids: Vec<JobId> = ids.into_iter().map(JobId).collect();
+        // There may be thousands: never many rows are in memory, as in `in_states`.
+        for some in ids.chunks(ROWS_A_STATEMENT) {
+            ended.extend(readable_rows(conn, some).await?);
+        }
     }
     ended.sort_by_key(|job| (job.completed_at, job.id));
     Ok(ended)
@@ -208,7 +213,7 @@ async fn in_states(
     let ids: Vec<i64> = ids.into_tuple().all(conn).await?;
     let ids: Vec<JobId> = ids.into_iter().map(JobId).filter(|id| !others.contains(id)).collect();
     let mut found = Vec::with_capacity(ids.len());
-    // What the database gives of a row is larger than what is made of it: never much of that is in memory.
+    // What the database gives of a row is larger than what is made of it: never much of it is in memory.
     for some in ids.chunks(ROWS_A_STATEMENT) {
         let rows = stored(conn, some).await?.into_iter();
         for row in rows.filter(|row| states.contains(&row.state.as_str())) {

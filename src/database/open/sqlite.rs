@@ -16,8 +16,9 @@ use crate::{Error, Result, migrations};
 
 /// How long a statement waits for a connection or for another program's lock.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Connections that only read.
-const READERS: u32 = 8;
+/// Connections that only read: as many as processors can be busy with, and some that may wait for the disk. Each has a
+/// thread of its own, and keeps statements and a part of the file for itself.
+const READERS: std::ops::RangeInclusive<usize> = 4..=8;
 /// Pages of the log after which its writer brings them back into the file. What is written again and again
 /// until then, as the rows of jobs are that just run, is brought back once.
 const LOG_PAGES: &str = "4000";
@@ -72,7 +73,7 @@ pub(super) async fn open(
     }
     migrations::run(&writer).await.map_err(of_file)?;
     let reading = options.pragma("query_only", "on");
-    let reader = connect(pool(READERS), reading).await.map_err(of_file)?;
+    let reader = connect(pool(readers()), reading).await.map_err(of_file)?;
     let file = SqliteFile { name, looked_through, damage: OnceLock::new(), _lock: lock };
     Ok((writer, reader, file))
 }
@@ -97,6 +98,12 @@ fn lock(path: &Path) -> Result<File> {
             Err(Error::unavailable(format!("{} cannot be locked: {error}", name.display())))
         }
     }
+}
+
+fn readers() -> u32 {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let readers = (processors + 2).clamp(*READERS.start(), *READERS.end());
+    u32::try_from(readers).unwrap_or(u32::MAX)
 }
 
 fn pool(connections: u32) -> SqlitePoolOptions {
