@@ -45,6 +45,8 @@ pub(crate) struct Queue {
     pub(crate) ahead: Word,
     /// After the names of some: so many more.
     pub(crate) more: fn(u64) -> String,
+    /// The same after the names of users.
+    pub(crate) more_users: fn(u64) -> String,
     pub(crate) starts: Word,
     /// Before the changes with which it would start at once.
     pub(crate) starts_now: Word,

@@ -132,13 +132,11 @@ fn Ahead(jobs: Vec<JobKey>, count: u64) -> impl IntoView {
 fn Holders(explanation: Explanation) -> impl IntoView {
     let Explanation { virtual_cluster, holders, held_by, .. } = explanation;
     let Some(first) = holders.into_iter().next() else { return ().into_any() };
-    let others = held_by.iter().skip(OWNERS).map(|held| u64::from(held.jobs)).sum::<u64>();
+    let (named, others) = first_owners(held_by);
     let others =
-        (others > 0).then(|| view! { <span>{told(move |t| (t.queue.more)(others))}</span> });
-    let owners = held_by
-        .into_iter()
-        .take(OWNERS)
-        .map(|held| view! { <Held held=held cluster=virtual_cluster.clone()/> });
+        (others > 0).then(|| view! { <span>{told(move |t| (t.queue.more_users)(others))}</span> });
+    let owners =
+        named.into_iter().map(|held| view! { <Held held=held cluster=virtual_cluster.clone()/> });
     view! {
         <dt>{tr(|t| t.queue.holders)}</dt>
         <dd><span class="wait-facts__list">{owners.collect_view()} {others}</span></dd>
@@ -146,6 +144,12 @@ fn Holders(explanation: Explanation) -> impl IntoView {
         <dd><JobLink key=first/></dd>
     }
     .into_any()
+}
+
+/// The owners that are named, and how many more there are.
+fn first_owners(mut held_by: Vec<HeldBy>) -> (Vec<HeldBy>, u64) {
+    let others = held_by.split_off(held_by.len().min(OWNERS));
+    (held_by, others.len() as u64)
 }
 
 /// What one user's jobs hold, with the way to them.
@@ -165,4 +169,27 @@ fn Held(held: HeldBy, cluster: VirtualClusterName) -> impl IntoView {
 #[component]
 fn JobLink(key: JobKey) -> impl IntoView {
     view! { <a href=address::job(&key)>{key.to_string()}</a> }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::i18n::Language;
+
+    #[test]
+    fn owners_that_are_not_named_are_counted_not_their_jobs() {
+        let held = |user: &str| HeldBy { user: user.parse().unwrap(), jobs: 3, gpus: 24.into() };
+        let users = ["ada", "bob", "cara", "dan", "eve", "finn"].map(held);
+        for (owners, others, english, chinese) in [
+            (6, 2, "and 2 more users", "等另外 2 个用户"),
+            (5, 1, "and 1 more user", "等另外 1 个用户"),
+        ] {
+            let (named, more) = first_owners(users[..owners].to_vec());
+            assert_eq!((named.as_slice(), more), (&users[..OWNERS], others));
+            let say = |language: Language| (language.texts().queue.more_users)(more);
+            assert_eq!(say(Language::English), english);
+            assert_eq!(say(Language::Chinese), chinese);
+        }
+        assert_eq!(first_owners(users[..2].to_vec()), (users[..2].to_vec(), 0));
+    }
 }

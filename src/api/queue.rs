@@ -137,7 +137,7 @@ pub struct Explanation {
     /// The first of those that hold what it waits for, the one expected to end first at the head.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub holders: Vec<JobKey>,
-    /// All of those by owner, who holds most at the head.
+    /// All of those by owner, who holds most at the head: two hundred owners at most.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held_by: Vec<HeldBy>,
     /// The first of the jobs that go before it.

@@ -44,6 +44,7 @@ pub(super) const QUEUE: Queue = Queue {
     weights: "One GPU counts as",
     ahead: "Ahead of it",
     more: |n| format!("and {n} more"),
+    more_users: |n| format!("and {}", plural(n, "more user", "more users")),
     starts: "Expected to start",
     starts_now: "It would start now",
     instead: |Alternative { instead, borrowed, before }| {

@@ -35,6 +35,7 @@ pub(super) const QUEUE: Queue = Queue {
     weights: "单张 GPU 折算",
     ahead: "排在前面",
     more: |n| format!("等另外 {n} 个"),
+    more_users: |n| format!("等另外 {n} 个用户"),
     starts: "预计启动",
     starts_now: "作如下更改即可立即启动",
     instead: |Alternative { instead, borrowed, before }| {

@@ -20,8 +20,10 @@ use crate::known::queue::Queue;
 use crate::known::runs;
 use crate::shared::Shared;
 
-/// Jobs that are named, and users.
+/// Jobs that are named.
 const NAMED: usize = 8;
+/// Users who hold something, of whom it is told how much.
+const OWNERS: usize = 200;
 /// GPU types that are named where a task would take any.
 const TYPES: usize = 4;
 
@@ -125,7 +127,7 @@ fn held_by(jobs: &[JobId], queue: &Queue) -> Vec<HeldBy> {
     let held = |(user, (jobs, gpus)): (&UserName, _)| HeldBy { user: user.clone(), jobs, gpus };
     let mut held: Vec<_> = by_user.into_iter().map(held).collect();
     held.sort_by_key(|held| std::cmp::Reverse((held.gpus, held.jobs)));
-    held.truncate(NAMED);
+    held.truncate(OWNERS);
     held
 }
 
