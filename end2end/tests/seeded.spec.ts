@@ -481,6 +481,11 @@ test("a job that runs is given more time, and its page says before by when it wo
   const then = at(await more.innerText());
   expect((then - now + 24) % 24).toBe(4);
   await berth.picture(page, "more-time");
+  const size = page.viewportSize()!;
+  await page.setViewportSize({ width: 360, height: size.height });
+  const pieces = await limit.locator(".moment").evaluateAll((all) => all.map((one) => one.getClientRects().length));
+  expect(pieces, "a moment is one line").toEqual([1, 1, 1, 1]);
+  await page.setViewportSize(size);
   await more.click();
   await expect(limit).toContainText(/^6h, 5h 5\dm .*left/);
   await berth.open(page, "/jobs?q=name:more-time");
