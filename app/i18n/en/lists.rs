@@ -81,7 +81,7 @@ pub(super) const COMPARE: Compare = Compare {
 pub(super) const MAP: Map = Map {
     none_match: "No node matches",
     search: "Search nodes",
-    search_hint: "Name, GPU type, rack=3, user or job",
+    search_hint: "Name, type, rack=3, user or job",
     face: "View",
     map: "Map",
     table: "Table",

@@ -115,7 +115,7 @@ pub(super) const JOBS: Jobs = Jobs {
     mine: "Mine",
     everybody: "Everybody's",
     filter: "Filter jobs",
-    filter_placeholder: "Name, or state:running gpu:>=4 since:7d",
+    filter_placeholder: "Name, or state:running gpu:>=4",
     filter_hint: "Words match the name, the owner and the virtual cluster. Days are UTC.",
     apply: "Filter",
     clear: "Clear filter",

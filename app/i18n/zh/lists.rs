@@ -92,7 +92,7 @@ pub(super) const COMPARE: Compare = Compare {
 pub(super) const MAP: Map = Map {
     none_match: "没有符合条件的节点",
     search: "搜索节点",
-    search_hint: "名称、GPU 型号、rack=3、用户或作业",
+    search_hint: "名称、型号、rack=3、用户或作业",
     face: "视图",
     map: "分布图",
     table: "表格",

@@ -105,7 +105,7 @@ pub(super) const JOBS: Jobs = Jobs {
     mine: "我的",
     everybody: "所有人的",
     filter: "筛选作业",
-    filter_placeholder: "名称，或 state:running gpu:>=4 since:7d",
+    filter_placeholder: "名称，或 state:running gpu:>=4",
     filter_hint: "关键词匹配作业名、用户和虚拟集群。日期按 UTC 计算。",
     apply: "筛选",
     clear: "清除筛选",
