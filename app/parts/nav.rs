@@ -28,6 +28,9 @@ const USAGE: Place = Place { address: "/usage", glyph: Glyph::Usage, word: |t| t
 const ADMIN: Place = Place { address: "/admin", glyph: Glyph::Admin, word: |t| t.nav.admin };
 const PROFILE: Place = Place { address: "/profile", glyph: Glyph::User, word: |t| t.profile.title };
 
+/// The places that have no room at the bottom of a narrow window.
+const OTHERS: [Place; 5] = [FILES, CLUSTERS, USAGE, ADMIN, PROFILE];
+
 /// All places, at the left of a wide window.
 #[component]
 pub(crate) fn Sidebar() -> impl IntoView {
@@ -56,11 +59,14 @@ pub(crate) fn BottomBar() -> impl IntoView {
 /// without a script; where there is one, it closes when a page was chosen.
 #[component]
 fn More() -> impl IntoView {
-    let admin = Session::get().is_admin().then_some(ADMIN);
-    let places = [FILES, CLUSTERS, USAGE].into_iter().chain(admin).chain([PROFILE]);
+    let (is_admin, path) = (Session::get().is_admin(), use_location().pathname);
+    let places = OTHERS.into_iter().filter(move |place| is_admin || place.address != ADMIN.address);
     view! {
         <details class="more">
-            <summary class="place">
+            <summary
+                class="place"
+                aria-current=move || is_another(&path.read()).then_some("true")
+            >
                 <Drawn glyph=Glyph::More/>
                 <span class="place__word">{tr(|t| t.nav.more)}</span>
             </summary>
@@ -100,6 +106,11 @@ fn To(place: Place) -> impl IntoView {
     }
 }
 
+/// Whether a page is one of the places that the sheet leads to.
+fn is_another(path: &str) -> bool {
+    OTHERS.iter().any(|place| holds(place.address, path))
+}
+
 /// Whether a page is at an address or below it.
 fn holds(address: &str, path: &str) -> bool {
     path.strip_prefix(address).is_some_and(|below| below.is_empty() || below.starts_with('/'))
@@ -107,12 +118,23 @@ fn holds(address: &str, path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::holds;
+    use super::{holds, is_another};
 
     #[test]
     fn a_place_holds_what_is_below_it() {
         assert!(holds("/jobs", "/jobs") && holds("/jobs", "/jobs/ada/a"));
         assert!(!holds("/jobs", "/jobsite") && !holds("/jobs", "/"));
         assert!(holds("/", "/") && !holds("/", "/jobs"));
+    }
+
+    #[test]
+    fn the_sheet_holds_each_place_that_the_bar_does_not_show() {
+        for path in ["/files", "/files/ada/data", "/clusters", "/usage", "/admin/nodes", "/profile"]
+        {
+            assert!(is_another(path), "{path}");
+        }
+        for path in ["/", "/jobs", "/jobs/ada/a", "/submit", "/nodes/pier-1"] {
+            assert!(!is_another(path), "{path}");
+        }
     }
 }

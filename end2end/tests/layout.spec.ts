@@ -166,8 +166,10 @@ test("on a phone the bar's sheet leads to everything else", async ({ page }) => 
   await bar.getByRole("button", { name: "System" }).click();
   await expect(bar.getByRole("button", { name: "Sign out" })).toBeVisible();
   await berth.picture(page, "more");
+  await expect(bar.locator("summary"), "the page is a place of the bar").not.toHaveAttribute("aria-current");
   await bar.getByRole("link", { name: "Administration" }).click();
   await expect(page).toHaveURL(/\/admin/);
+  await expect(bar.locator("summary"), "the page is one of those that it leads to").toHaveAttribute("aria-current", "true");
   await expect(bar.getByRole("link", { name: "Profile" })).toBeHidden();
 });
 
