@@ -90,6 +90,8 @@ pub(crate) struct Usage {
     pub(crate) csv: Word,
     pub(crate) from: Word,
     pub(crate) until: Word,
+    /// So many days are shown where a first or last one is not said.
+    pub(crate) days_unsaid: fn(i64) -> String,
     pub(crate) show: Word,
     /// By what use is summed up.
     pub(crate) by: Word,

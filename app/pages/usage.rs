@@ -47,6 +47,13 @@ pub(crate) fn UsagePage() -> impl IntoView {
             <div class="filter__row">
                 <Form asked=asked admin=admin/>
             </div>
+            {move || {
+                let unsaid = asked.read().leaves_days_open();
+                unsaid.then(|| {
+                    let words = told(|t| (t.usage.days_unsaid)(UsageQuery::USUAL_DAYS));
+                    view! { <p class="hint">{words}</p> }
+                })
+            }}
             <div class="filter__row">{move || view! { <Kinds asked=asked.get()/> }}</div>
         </div>
         <Loaded

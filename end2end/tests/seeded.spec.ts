@@ -49,6 +49,11 @@ test("the map, a node and the report say what GPUs do", async ({ page, cluster }
   await expect.poll(used, { timeout: 90_000 }).toBeGreaterThan(0);
   await berth.open(page, "/usage?by=type");
   await expect(page.getByText(/GPU hours held/)).toBeVisible();
+  const unsaid = page.getByText("Left empty: the 31 days until today.");
+  await expect(unsaid).toBeVisible();
+  await berth.open(page, "/usage?from=2026-01-01&until=2026-01-31");
+  await expect(page.getByLabel("Until", { exact: true })).toHaveValue("2026-01-31");
+  await expect(unsaid).toBeHidden();
 });
 
 test("the map marks nodes that take nothing: by word, by mark, and by a filter with their number", async ({ page }) => {

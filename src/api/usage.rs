@@ -19,8 +19,6 @@ pub use report::{UsageBy, UsageReport, UsageSum, csv};
 
 /// Milliseconds of a day.
 const DAY: i64 = 86_400_000;
-/// Days that are told when nobody says which.
-const MONTH: i64 = 31;
 /// Days that are told at once.
 const MOST: i64 = 366;
 
@@ -89,13 +87,16 @@ pub struct UsageQuery {
 }
 
 impl UsageQuery {
+    /// So many days are told when nobody says which.
+    pub const USUAL_DAYS: i64 = 31;
+
     /// The days that are asked for.
     ///
     /// # Errors
     /// When they are more than are told at once.
     pub fn days(&self, now: Timestamp) -> Result<RangeInclusive<Day>> {
         let until = self.until.unwrap_or(Day::of(now));
-        let from = self.from.unwrap_or(Day(until.0 - MONTH + 1));
+        let from = self.from.unwrap_or(Day(until.0 - Self::USUAL_DAYS + 1));
         if until.0 - from.0 >= MOST {
             let message =
                 format!("from {from} until {until}: at most {MOST} days are told at once");

@@ -72,6 +72,7 @@ pub(super) const USAGE: Usage = Usage {
     csv: "Download as CSV",
     from: "From",
     until: "Until",
+    days_unsaid: |days| format!("Left empty: the {days} days until today."),
     show: "Show",
     by: "Summed up by",
     group: "Group",

@@ -70,6 +70,7 @@ pub(super) const USAGE: Usage = Usage {
     csv: "下载 CSV",
     from: "从",
     until: "到",
+    days_unsaid: |days| format!("不填则为截至今天的 {days} 天。"),
     show: "查看",
     by: "汇总方式",
     group: "用户组",

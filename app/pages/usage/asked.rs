@@ -35,6 +35,11 @@ impl Asked {
         }
     }
 
+    /// Whether it leaves the first or the last day to the server.
+    pub(super) fn leaves_days_open(&self) -> bool {
+        self.query.from.is_none() || self.query.until.is_none()
+    }
+
     /// What the address says.
     pub(super) fn pairs(&self) -> Vec<(&'static str, String)> {
         let UsageQuery { from, until, username } = &self.query;
@@ -90,6 +95,15 @@ mod tests {
         assert_eq!(asked.address(), "/usage?from=2026-11-01&until=2026-11-30&user=ada&by=day");
         let table = "/api/v2/usage.csv?from=2026-11-01&until=2026-11-30&username=ada";
         assert_eq!(asked.table(), table);
+    }
+
+    #[test]
+    fn a_day_that_is_not_said_is_left_to_the_server() {
+        let days = [("from", "2026-11-01"), ("until", "2026-11-30")];
+        assert!(!read(&days, false).leaves_days_open());
+        for open in [&days[..1], &days[1..], &days[..0]] {
+            assert!(read(open, false).leaves_days_open(), "{open:?}");
+        }
     }
 
     #[test]
