@@ -53,15 +53,28 @@ impl Unit {
 
     /// The value at the top of a chart with this highest value.
     pub(super) fn top(self, highest: f32) -> f32 {
-        if self == Unit::Percent {
-            return 100.0;
+        match self {
+            Unit::Percent => 100.0,
+            Unit::Bytes | Unit::BytesPerSecond => steps(highest, [2.0, 2.0, 2.0]),
+            Unit::Cores | Unit::Watts | Unit::Degrees | Unit::Megahertz | Unit::Count => {
+                // 1, 2, 5, 10, and so on.
+                steps(highest, [2.0, 2.5, 2.0])
+            }
         }
-        let mut top = 1.0_f32;
-        while top < highest && top < f32::MAX / 2.0 {
-            top *= 2.0;
-        }
-        top
     }
+}
+
+/// The first step from 1 upwards that a value does not exceed, each so many times the one before, in turn.
+fn steps(highest: f32, times: [f32; 3]) -> f32 {
+    let mut top = 1.0_f32;
+    for times in times.into_iter().cycle() {
+        // Another step might be none any more.
+        if top >= highest || top > f32::MAX / 4.0 {
+            break;
+        }
+        top *= times;
+    }
+    top
 }
 
 /// Whose a line is.
@@ -210,11 +223,24 @@ mod tests {
 
     #[test]
     fn charts_reach_above_all_values() {
-        assert_eq!(Unit::Percent.top(3.0), 100.0);
-        assert_eq!(Unit::Cores.top(0.2), 1.0);
+        for (unit, highest, top) in [
+            (Unit::Percent, 3.0, 100.0),
+            (Unit::Cores, 0.2, 1.0),
+            (Unit::Cores, 12.0, 20.0),
+            (Unit::Cores, 20.0, 20.0),
+            (Unit::Degrees, 71.0, 100.0),
+            (Unit::Watts, 390.0, 500.0),
+            (Unit::Megahertz, 1_410.0, 2_000.0),
+            (Unit::Count, 3.0, 5.0),
+            (Unit::Bytes, 1_500.0, 2_048.0),
+            (Unit::BytesPerSecond, 40_000.0, 65_536.0),
+        ] {
+            assert_eq!(unit.top(highest), top, "{unit:?} {highest}");
+        }
         assert_eq!(Unit::Cores.write_top(16.0), "16");
-        assert_eq!(Unit::Watts.top(390.0), 512.0);
-        assert!(Unit::Bytes.top(f32::MAX).is_finite());
+        for unit in [Unit::Bytes, Unit::Watts] {
+            assert!(unit.top(f32::MAX).is_finite(), "{unit:?}");
+        }
     }
 
     #[test]
