@@ -12,6 +12,7 @@ pub(crate) mod charts;
 pub(crate) mod choice_field;
 pub(crate) mod clipboard;
 pub(crate) mod clock;
+pub(crate) mod command;
 pub(crate) mod condition_chip;
 pub(crate) mod confirm;
 pub(crate) mod copy;

@@ -6,6 +6,7 @@ use protocol::ids::{JobKey, JobName};
 use crate::address;
 use crate::i18n::{told, tr};
 use crate::pages::job::detail::Part;
+use crate::parts::command::command;
 use crate::parts::copy_button::CopyButton;
 use crate::parts::loaded::Loaded;
 use crate::reading::reading;
@@ -79,7 +80,7 @@ fn File(name: JobName, config: JobConfig) -> impl IntoView {
                 <CopyButton text=config.text.clone()/>
                 <a class="button" href=data download=file>{tr(|t| t.common.download)}</a>
             </div>
-            <pre class="config__text" tabindex="0">{config.text}</pre>
+            <pre class="config__text" tabindex="0">{command(config.text)}</pre>
         </div>
     }
 }

@@ -15,6 +15,7 @@ use crate::pages::job::used::{MakeUsed, job_overview_used};
 use crate::pages::job::why::{AttemptEnded, MakeWaiting, WhyEnded, job_overview_waiting};
 use crate::part::opened;
 use crate::parts::clock::Clock;
+use crate::parts::command::command;
 use crate::time::Span;
 
 /// Why the job is as it is, its facts and its task roles.
@@ -205,7 +206,7 @@ fn Role(role: RoleView) -> impl IntoView {
                 <dt>{tr(|t| t.job.shared_memory)}</dt>
                 <dd>{number::memory(role.shm_mb)}</dd>
                 <dt>{tr(|t| t.job.command)}</dt>
-                <dd><pre class="command" tabindex="0">{role.command}</pre></dd>
+                <dd><pre class="command" tabindex="0">{command(role.command)}</pre></dd>
             </dl>
         </article>
     }
