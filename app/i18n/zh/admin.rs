@@ -34,7 +34,7 @@ pub(super) const ADMIN: Admin = Admin {
     type_name: |name| format!("请输入 {name} 以继续"),
     promote: "设为管理员",
     demote: "设为普通用户",
-    end_access: "全部退出",
+    end_access: "退出所有设备",
     end_access_of: |name| format!("结束 {name} 的全部会话和令牌"),
     end_access_text: "该用户需用密码重新登录，程序需要新的令牌。",
     access_ended: "全部会话和令牌已结束。",
