@@ -43,6 +43,7 @@ pub(crate) mod nav;
 pub(crate) mod outage;
 pub(crate) mod page_header;
 pub(crate) mod pagination;
+pub(crate) mod path;
 pub(crate) mod preferences;
 pub(crate) mod quarantine;
 pub(crate) mod relative_time;

@@ -10,6 +10,7 @@ use crate::parts::empty_state::EmptyState;
 use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
+use crate::parts::path::path;
 use crate::parts::row_search::{RowSearch, TableBar};
 use crate::parts::send_form::SendForm;
 use crate::parts::table::DataTable;
@@ -115,8 +116,8 @@ fn Row(storage: StorageView, remove: Removal, search: RowSearch) -> impl IntoVie
     view! {
         <tr hidden=hidden>
             <th scope="row"><span class="table__name">{name.clone()}</span></th>
-            <td><code>{place}</code></td>
-            <td><code>{mount}</code></td>
+            <td><code>{path(&place)}</code></td>
+            <td><code>{path(&mount)}</code></td>
             <td>{rights}</td>
             <td>{users}</td>
             <td>
