@@ -52,9 +52,13 @@ test("a hello-world by pasting JSON", async ({ page }) => {
 
 test("a distributed job by uploading a file with comments", async ({ page }) => {
   await berth.open(page, "/submit");
+  const verdict = page.locator(".verdict__line");
+  await expect(verdict).toBeVisible();
   await berth.write(page, "File");
+  await expect(verdict, "nothing is said of a file that is not chosen").toHaveCount(0);
   await page.getByLabel("Choose a file").setInputFiles(berth.documentPath("tensorflow-distributed.json"));
   await expect(page.getByText("tensorflow-distributed.json is in the editor now.")).toBeVisible();
+  await expect(verdict).toBeVisible();
   await submitAndFollow(page, "tensorflow-distributed-jobguid", "ps_server-1", [
     /serving 127\.0\.0\.1:\d+,127\.0\.0\.1:\d+ as 1/,
   ]);

@@ -4,17 +4,21 @@ use protocol::ids::NodeName;
 use crate::failed::Failed;
 use crate::i18n::{told, tr};
 use crate::pages::submit::later::submit_later;
-use crate::pages::submit::state::Editing;
+use crate::pages::submit::state::{Editing, Way};
 use crate::part::opened;
 use crate::server_fns::checked::{Checked, Outlook};
 
-/// What the scheduler would do with the job now.
+/// What the scheduler would do with the job now. While a file is to be chosen nothing is said: one that
+/// was chosen is in the editor.
 #[component]
 pub(crate) fn Verdict() -> impl IntoView {
     let editing = Editing::get();
     let is_later = Signal::derive(move || editing.report.with(waits).then_some(()));
     let later = opened(is_later, |()| submit_later());
     let answer = move || {
+        if editing.way.get() == Way::File {
+            return None;
+        }
         let report = editing.report.read();
         match report.as_ref() {
             Err(failed) => Some(view! { <Unchecked failed=failed.clone()/> }.into_any()),
