@@ -32,14 +32,12 @@ pub(super) fn Longer(key: JobKey, limit: TimeLimit, since: Timestamp) -> impl In
     });
     let buttons = buttons.collect_view();
     view! {
-        <div class="longer">
-            <SendForm to=send>
-                <input type="hidden" name="key" value=key.to_string()/>
-                <p class="hint"><Ends limit=limit since=since instead=false/></p>
-                <FormAnswer answer=send.value() done=text(|t| t.common.saved)/>
-                <div class="buttons">{buttons}</div>
-            </SendForm>
-        </div>
+        <SendForm to=send>
+            <input type="hidden" name="key" value=key.to_string()/>
+            <p class="hint"><Ends limit=limit since=since instead=false/></p>
+            <FormAnswer answer=send.value() done=text(|t| t.common.saved)/>
+            <div class="buttons">{buttons}</div>
+        </SendForm>
     }
     .into_any()
 }
