@@ -53,6 +53,8 @@ pub(crate) struct Metrics {
     pub(crate) held_hours: Word,
     pub(crate) lost_hours: Word,
     pub(crate) busy_hours: Word,
+    /// Hours, and how much of all that is.
+    pub(crate) busy_of: fn(&str, &str) -> String,
     /// Mean and most of what was used, and what was asked for.
     pub(crate) extent: fn(&str, &str, Option<&str>) -> String,
     /// Only so many runs of tasks were looked at, of so many.

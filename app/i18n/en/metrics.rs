@@ -51,6 +51,7 @@ pub(super) const METRICS: Metrics = Metrics {
     held_hours: "GPU hours held",
     lost_hours: "of which lost",
     busy_hours: "GPU hours busy",
+    busy_of: |hours, percent| format!("{hours} ({percent})"),
     extent: |mean, most, asked| match asked {
         Some(asked) => format!("{mean}, at most {most} of {asked}"),
         None => format!("{mean}, at most {most}"),

@@ -49,6 +49,7 @@ pub(super) const METRICS: Metrics = Metrics {
     held_hours: "占用的 GPU 小时",
     lost_hours: "其中损失",
     busy_hours: "实际使用的 GPU 小时",
+    busy_of: |hours, percent| format!("{hours}（{percent}）"),
     extent: |mean, most, asked| match asked {
         Some(asked) => format!("平均 {mean}，最高 {most}，申请 {asked}"),
         None => format!("平均 {mean}，最高 {most}"),
