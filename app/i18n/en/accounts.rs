@@ -43,7 +43,7 @@ pub(crate) const ACCOUNTS: Accounts = Accounts {
     cluster_stopped: "Stopped: it takes no new jobs",
     stop_cluster: "Take no new jobs",
     resume_cluster: "Take new jobs again",
-    of_administrators: "Its members are administrators, whoever says that they are members",
+    of_administrators: "Its members are administrators, wherever the membership comes from",
     put_into_groups: "set a user's groups",
     provided: "got an account by signing in",
     group_was_saved: "saved a group",

@@ -39,7 +39,7 @@ pub(crate) const ACCOUNTS: Accounts = Accounts {
     cluster_stopped: "已停用：不接收新作业",
     stop_cluster: "停止接收新作业",
     resume_cluster: "恢复接收新作业",
-    of_administrators: "其成员均为管理员，无论由谁给出",
+    of_administrators: "其成员均为管理员，无论成员关系来自何处",
     put_into_groups: "设置用户组",
     provided: "登录时创建账户",
     group_was_saved: "保存用户组",
