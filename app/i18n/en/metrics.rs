@@ -49,7 +49,7 @@ pub(super) const METRICS: Metrics = Metrics {
     waited: "Waited",
     asked_hours: "GPU hours asked for",
     held_hours: "GPU hours held",
-    lost_hours: "of which lost",
+    lost_hours: "GPU hours lost",
     busy_hours: "GPU hours busy",
     busy_of: |hours, percent| format!("{hours} ({percent})"),
     extent: |mean, most, asked| match asked {

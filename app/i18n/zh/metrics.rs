@@ -47,7 +47,7 @@ pub(super) const METRICS: Metrics = Metrics {
     waited: "等待时间",
     asked_hours: "申请的 GPU 小时",
     held_hours: "占用的 GPU 小时",
-    lost_hours: "其中损失",
+    lost_hours: "损失的 GPU 小时",
     busy_hours: "实际使用的 GPU 小时",
     busy_of: |hours, percent| format!("{hours}（{percent}）"),
     extent: |mean, most, asked| match asked {

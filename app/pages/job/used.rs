@@ -187,7 +187,7 @@ mod tests {
             ("Waited", "1m 30s"),
             ("GPU hours asked for", "2.50 h"),
             ("GPU hours held", "2.00 h"),
-            ("of which lost", "0.50 h"),
+            ("GPU hours lost", "0.50 h"),
             ("GPU hours busy", "0.97 h (50 %)"),
             ("Energy of its GPUs", "0.62 kWh"),
         ];
