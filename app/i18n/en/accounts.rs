@@ -38,7 +38,7 @@ pub(crate) const ACCOUNTS: Accounts = Accounts {
     remove_group: |group| format!("Remove group {group}"),
     remove_group_text: "Nobody is in it any more, and no virtual cluster names it. Members by a provider \
                         lose what it gave them.",
-    clusters_hint: "Virtual clusters that its members may use, separated by spaces. Those that name nobody \
+    clusters_hint: "Virtual clusters that its members may use, separated by commas. Those that name nobody \
                     are everybody's.",
     cluster_stopped: "Stopped: it takes no new jobs",
     stop_cluster: "Take no new jobs",

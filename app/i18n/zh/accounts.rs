@@ -35,7 +35,7 @@ pub(crate) const ACCOUNTS: Accounts = Accounts {
     edit_group_text: "成员在各用户处设置，或由登录提供方给出。",
     remove_group: |group| format!("删除用户组 {group}"),
     remove_group_text: "其中不再有成员，也不再有虚拟集群指定它。由登录提供方给出的成员将失去它授予的权限。",
-    clusters_hint: "其成员可以使用的虚拟集群，用空格分隔。未指定任何人的虚拟集群为所有人可用。",
+    clusters_hint: "其成员可以使用的虚拟集群，用逗号分隔。未指定任何人的虚拟集群为所有人可用。",
     cluster_stopped: "已停用：不接收新作业",
     stop_cluster: "停止接收新作业",
     resume_cluster: "恢复接收新作业",

@@ -120,7 +120,7 @@ fn Fields(group: Option<Group>) -> impl IntoView {
     let admin = group.as_ref().is_some_and(|group| group.admin);
     let clusters = group.as_ref().map(|group| group.virtual_clusters.as_slice());
     let clusters = clusters.unwrap_or_default().iter().map(ToString::to_string);
-    let clusters = clusters.collect::<Vec<_>>().join(" ");
+    let clusters = clusters.collect::<Vec<_>>().join(", ");
     let description = group.map(|group| group.description).unwrap_or_default();
     view! {
         <Field
