@@ -101,7 +101,7 @@ pub(crate) struct Usage {
     pub(crate) month: Word,
     pub(crate) nothing: Word,
     pub(crate) counted: Word,
-    /// So many GPU hours.
+    /// So many GPU hours on the day with most.
     pub(crate) hours: fn(&str) -> String,
     /// GPU hours, and jobs that ended.
     pub(crate) whole: fn(&str, u64) -> String,

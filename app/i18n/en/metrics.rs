@@ -80,7 +80,7 @@ pub(super) const USAGE: Usage = Usage {
     month: "Month",
     nothing: "Nothing was used on these days",
     counted: "GPUs count on the days on which they were held, until now; jobs, and how busy their GPUs were, once they have ended. Days are UTC.",
-    hours: |hours| format!("{hours} GPU hours"),
+    hours: |hours| format!("At most {hours} GPU hours a day"),
     whole: |hours, jobs| {
         format!("{hours} GPU hours held; {}", plural(jobs, "job ended", "jobs ended"))
     },

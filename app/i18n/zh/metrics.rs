@@ -78,7 +78,7 @@ pub(super) const USAGE: Usage = Usage {
     month: "月份",
     nothing: "这段时间没有用量",
     counted: "GPU 按实际占用的日期统计，截至当前；作业数及 GPU 利用率在作业结束后计入。日期为 UTC。",
-    hours: |hours| format!("{hours} GPU 小时"),
+    hours: |hours| format!("单日最高 {hours} GPU 小时"),
     whole: |hours, jobs| format!("共占用 {hours} GPU 小时，结束作业 {} 个", count(jobs)),
     asked: "申请小时数",
     gpu_hours: "GPU 小时",
