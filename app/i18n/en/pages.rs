@@ -392,7 +392,7 @@ pub(super) const CLUSTER: Cluster = Cluster {
     probe: "Look for GPUs",
     probe_asked: "GPUs are being looked for. What is found is shown here.",
     tasks: "Tasks on this node",
-    no_tasks: "No task runs here.",
+    no_tasks: "No task runs here",
     closed: "Closed by itself: it fails to start tasks",
     closed_text: "A container of Berth's own could not be started there either. What runs there goes on. It is tried again by itself, after longer and longer pauses, and takes tasks as soon as it can; an administrator may let it at once.",
     closed_unkilled: "Closed by itself: a task cannot be killed here",
