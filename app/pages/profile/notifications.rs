@@ -60,6 +60,8 @@ fn Choice(known: NotificationsView, set: Sending<NotificationsView>) -> impl Int
     });
     let no_mail =
         (!mail_set_up).then(|| view! { <p class="hint">{tr(|t| t.notifications.no_mail)}</p> });
+    // What was chosen while there was mail can be taken back.
+    let useless = !mail_set_up && !wishes.mail;
     view! {
         <SendForm to=set attr:class="form">
             <input type="hidden" name="wishes[language]" value=move || language.get().as_str()/>
@@ -71,7 +73,7 @@ fn Choice(known: NotificationsView, set: Sending<NotificationsView>) -> impl Int
                     name="wishes[mail]"
                     value="true"
                     checked=wishes.mail
-                    disabled=!mail_set_up && !wishes.mail
+                    disabled=useless
                 />
                 {by_mail}
             </label>
