@@ -189,7 +189,7 @@ impl From<&StorageView> for StorageForm {
             read_only: view.read_only,
             default: view.default,
             own_folders: view.own_folders,
-            users: users.join(" "),
+            users: users.join(", "),
             groups: groups.join(", "),
         }
     }

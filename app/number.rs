@@ -20,6 +20,25 @@ pub(crate) fn count(value: u64) -> String {
     grouped
 }
 
+/// A text with its large whole numbers grouped, and with ranges as `0-9` that do not end lines.
+pub(crate) fn readable(text: &str) -> String {
+    let is_word = |letter: char| letter.is_ascii_alphanumeric() || "._".contains(letter);
+    let mut readable = String::with_capacity(text.len());
+    for word in text.split_inclusive(|letter: char| !is_word(letter)) {
+        let (word, end) =
+            word.split_at(word.trim_end_matches(|letter: char| !is_word(letter)).len());
+        match word.parse() {
+            Ok(number) if word.len() > 4 => readable.push_str(&count(number)),
+            Ok(_) | Err(_) => readable.push_str(word),
+        }
+        readable.push_str(end);
+        if end == "-" && word.len() == 1 {
+            readable.push('\u{2060}');
+        }
+    }
+    readable
+}
+
 /// An amount with as many decimals as it needs.
 pub(crate) fn amount(value: Amount) -> String {
     let text = value.to_string();
@@ -123,6 +142,23 @@ mod tests {
         assert_eq!(count(0), "0");
         assert_eq!(count(999), "999");
         assert_eq!(count(1_234_567), "1\u{202f}234\u{202f}567");
+    }
+
+    #[test]
+    fn what_is_allowed_can_be_read() {
+        for (text, read) in [
+            (
+                "a whole number from 100 to 1099511627776",
+                "a whole number from 100 to 1 099 511 627 776",
+            ),
+            ("1024 to 65535, or 0.25", "1024 to 65 535, or 0.25"),
+            ("整数，100 至 65536", "整数，100 至 65 536"),
+            ("v100000, 1.100000", "v100000, 1.100000"),
+            ("1 to 255 of A-Z 0-9 - . _ ~", "1 to 255 of A-|Z 0-|9 - . _ ~"),
+            ("-rf a-b", "-rf a-|b"),
+        ] {
+            assert_eq!(readable(text).replace('\u{202f}', " ").replace('\u{2060}', "|"), read);
+        }
     }
 
     #[test]

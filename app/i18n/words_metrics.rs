@@ -53,6 +53,8 @@ pub(crate) struct Metrics {
     pub(crate) held_hours: Word,
     pub(crate) lost_hours: Word,
     pub(crate) busy_hours: Word,
+    /// Hours, and how much of all that is.
+    pub(crate) busy_of: fn(&str, &str) -> String,
     /// Mean and most of what was used, and what was asked for.
     pub(crate) extent: fn(&str, &str, Option<&str>) -> String,
     /// Only so many runs of tasks were looked at, of so many.
@@ -101,7 +103,7 @@ pub(crate) struct Usage {
     pub(crate) month: Word,
     pub(crate) nothing: Word,
     pub(crate) counted: Word,
-    /// So many GPU hours.
+    /// So many GPU hours on the day with most.
     pub(crate) hours: fn(&str) -> String,
     /// GPU hours, and jobs that ended.
     pub(crate) whole: fn(&str, u64) -> String,

@@ -146,6 +146,15 @@ pub(crate) struct RoleSummary {
     pub(crate) gpus: String,
 }
 
+impl RoleSummary {
+    /// What each task gets, as far as that stands in the text: of cores, memory and GPUs.
+    pub(crate) fn each(&self, units: [&str; 3], comma: &str) -> String {
+        let amounts = [&self.cpus, &self.memory_mb, &self.gpus].into_iter().zip(units);
+        let known = amounts.filter(|(amount, _)| !amount.is_empty());
+        known.map(|(amount, unit)| format!("{amount} {unit}")).collect::<Vec<_>>().join(comma)
+    }
+}
+
 /// The column beside the form.
 #[derive(Debug)]
 pub(crate) struct Rail {

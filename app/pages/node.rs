@@ -12,7 +12,7 @@ use leptos_router::hooks::use_params_map;
 use protocol::ids::NodeName;
 
 use crate::address;
-use crate::i18n::{said, text, text_of, tr};
+use crate::i18n::{said, text, text_of, told, tr};
 use crate::live::Live;
 use crate::number;
 use crate::pages::node::ailments::Ailments;
@@ -90,6 +90,13 @@ fn Node(name: NodeName) -> impl IntoView {
     .into_any()
 }
 
+/// With a capital letter, as what stands alone begins.
+fn sentence(words: &str) -> String {
+    let mut letters = words.chars();
+    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+    first + letters.as_str()
+}
+
 #[component]
 fn Detail(node: NodeView) -> impl IntoView {
     let drain = Session::get().is_admin().then(|| {
@@ -101,7 +108,8 @@ fn Detail(node: NodeView) -> impl IntoView {
         view! { <Found node=node.clone() report=report/> }
     });
     let problem = node.problem.clone().map(|words| {
-        view! { <p class="notice" role="alert">{said(words)}</p> }
+        let words = told(move |t| sentence(&(t.said)(&words)));
+        view! { <p class="notice" role="alert">{words}</p> }
     });
     let closed = node.closed.clone().map(|closed| view! { <ClosedNotice closed=closed/> });
     let ailments = (!node.health.ailments.is_empty()).then(|| {

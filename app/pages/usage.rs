@@ -194,7 +194,8 @@ fn Sums(by: UsageBy, priced: bool, children: Children) -> impl IntoView {
 #[component]
 fn Row(sum: UsageSum, nameless: Words, whole: u64, priced: bool) -> impl IntoView {
     let (lost, wait) = (sum.lost_gpu_seconds(), millis(sum.mean_wait()));
-    let busy = busy(&sum).map(|percent| told(move |t| (t.queue.percent)(percent)));
+    let busy = busy(&sum);
+    let busy = told(move |t| busy.map_or_else(|| "–".to_owned(), t.queue.percent));
     let cost = priced.then(|| {
         let cost = sum.cost.map(number::amount);
         view! { <td class="num">{cost}</td> }

@@ -12,7 +12,12 @@ pub(crate) fn FreeNow(free: FreeGpus) -> impl IntoView {
     let parts = move || {
         let more = (reader.texts().cluster.free_more)(&free);
         let parts = more.split(" · ").map(|part| {
-            view! { " · " <span class="free-now__part">{part.to_owned()}</span> }
+            view! {
+                <span class="free-now__part">
+                    <span class="free-now__dot">" · "</span>
+                    {part.to_owned()}
+                </span>
+            }
         });
         parts.collect_view()
     };

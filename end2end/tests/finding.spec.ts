@@ -109,7 +109,7 @@ test("what is typed outlives every change of the list", async ({ page, request, 
   await berth.open(page, "/nodes");
   const search = page.getByRole("searchbox", { name: "Search nodes" });
   await search.fill("pier-1");
-  const summary = page.getByText("GPUs given away");
+  const summary = page.getByText("GPUs allocated");
   const before = (await summary.textContent()) ?? "";
   await put(request, baseURL, "comes-too", 1, 1);
   await expect(summary).not.toHaveText(before);
@@ -151,7 +151,7 @@ test("many jobs are chosen by a range, named before they are stopped, and pages 
 test("the map shows GPUs with what their colours mean", async ({ page }) => {
   await running(page);
   await berth.open(page, "/nodes?q=pier");
-  await expect(page.getByText(/of 1\s600 GPUs given away/)).toBeVisible();
+  await expect(page.getByText(/of 1\s600 GPUs allocated/)).toBeVisible();
   await expect(page.locator(".map .gpu")).toHaveCount(40 * 8);
   await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Page 5" }).click();
   await expect(page).toHaveURL(/page=5/);
@@ -164,7 +164,7 @@ test("the map shows GPUs with what their colours mean", async ({ page }) => {
   expect(Math.min(box?.width ?? 0, box?.height ?? 0)).toBeGreaterThanOrEqual(24);
   const colour = (cell: Locator) => cell.evaluate((element) => getComputedStyle(element).backgroundColor);
   const legend = page.getByRole("list", { name: "What the colours mean" });
-  for (const [by, entry] of [["Share given away", "Given away"], ["Job", "admin~laid-out"], ["User", "admin"]] as const) {
+  for (const [by, entry] of [["Share allocated", "Allocated"], ["Job", "admin~laid-out"], ["User", "admin"]] as const) {
     await page.getByRole("navigation", { name: "Colour" }).getByRole("link", { name: by }).click();
     const said = legend.getByRole("listitem").filter({ hasText: new RegExp(`^ ?${entry}( ·|$)`) });
     await expect(said).toBeVisible();
@@ -221,7 +221,7 @@ test("the map and the table of very many nodes are small pages", async ({ browse
       const html = await (await context.request.get(path)).text();
       expect(html.length, path).toBeLessThan(100_000);
       await berth.open(page, path);
-      await expect(page.getByText(/of 10\s000 GPUs given away/)).toBeVisible();
+      await expect(page.getByText(/of 10\s000 GPUs allocated/)).toBeVisible();
       expect(await page.evaluate(() => document.querySelectorAll("*").length), path).toBeLessThan(3_000);
     }
   } finally {

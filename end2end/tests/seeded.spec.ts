@@ -326,7 +326,7 @@ test("what a running job uses is drawn, and told in numbers, also without JavaSc
   const chart = page.locator(".chart").filter({ hasText: "Memory" }).first();
   await expect(chart.locator("path")).toHaveAttribute("d", /^M/);
   expect((await chart.locator("svg").boundingBox())!.width).toBeGreaterThan(200);
-  await expect(page.locator(".charts__phases").first()).toContainText("Ran");
+  await expect(page.locator(".charts__phases").first()).toContainText("Running");
 
   // Who points at a moment sees it in all charts, with the values that are drawn there.
   const cpu = page.locator(".chart").filter({ hasText: "CPU cores in use" }).first();

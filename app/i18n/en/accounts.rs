@@ -38,12 +38,12 @@ pub(crate) const ACCOUNTS: Accounts = Accounts {
     remove_group: |group| format!("Remove group {group}"),
     remove_group_text: "Nobody is in it any more, and no virtual cluster names it. Members by a provider \
                         lose what it gave them.",
-    clusters_hint: "Virtual clusters that its members may use, separated by spaces. Those that name nobody \
+    clusters_hint: "Virtual clusters that its members may use, separated by commas. Those that name nobody \
                     are everybody's.",
     cluster_stopped: "Stopped: it takes no new jobs",
     stop_cluster: "Take no new jobs",
     resume_cluster: "Take new jobs again",
-    of_administrators: "Its members are administrators, whoever says that they are members",
+    of_administrators: "Its members are administrators, wherever the membership comes from",
     put_into_groups: "set a user's groups",
     provided: "got an account by signing in",
     group_was_saved: "saved a group",

@@ -125,7 +125,7 @@ pub(super) const ADMIN: Admin = Admin {
     limit_jobs: "Jobs that run",
     limit_waiting: "Jobs that wait",
     limit_submissions: "Submissions a minute",
-    users_hint: "User names, separated by spaces. Empty: everybody.",
+    users_hint: "User names, separated by commas. Empty: everybody.",
     everybody: "Everybody",
     actions: "Actions",
     sections: "Sections",

@@ -49,8 +49,9 @@ pub(super) const METRICS: Metrics = Metrics {
     waited: "Waited",
     asked_hours: "GPU hours asked for",
     held_hours: "GPU hours held",
-    lost_hours: "of which lost",
+    lost_hours: "GPU hours lost",
     busy_hours: "GPU hours busy",
+    busy_of: |hours, percent| format!("{hours} ({percent})"),
     extent: |mean, most, asked| match asked {
         Some(asked) => format!("{mean}, at most {most} of {asked}"),
         None => format!("{mean}, at most {most}"),
@@ -80,7 +81,7 @@ pub(super) const USAGE: Usage = Usage {
     month: "Month",
     nothing: "Nothing was used on these days",
     counted: "GPUs count on the days on which they were held, until now; jobs, and how busy their GPUs were, once they have ended. Days are UTC.",
-    hours: |hours| format!("{hours} GPU hours"),
+    hours: |hours| format!("At most {hours} GPU hours a day"),
     whole: |hours, jobs| {
         format!("{hours} GPU hours held; {}", plural(jobs, "job ended", "jobs ended"))
     },

@@ -29,7 +29,7 @@ pub(crate) const STORAGES: Storages = Storages {
     own_folders: "own folders",
     make_read_only: "Tasks change nothing in it",
     make_default: "Jobs that ask for storages without naming any have it",
-    make_own_folders: "Each user has only the folder in it that is called like the user; you make these \
+    make_own_folders: "Each user has only the folder in it that is named after the user; you make these \
                        folders",
     was_saved: "saved a storage",
     was_removed: "removed a storage",

@@ -95,14 +95,15 @@ const FIELDS: Fields = Fields {
     kill_all_hint: "0 or empty: the task roles decide",
     roles: "Task roles",
     role_summary: |role| {
-        let tasks = if role.tasks == "1" { "task" } else { "tasks" };
-        format!(
-            "{} {tasks}, each {} CPU, {} MB, {} GPU",
-            shown(&role.tasks),
-            shown(&role.cpus),
-            shown(&role.memory_mb),
-            shown(&role.gpus)
-        )
+        let each = role.each(["CPU", "MB", "GPU"], ", ");
+        match (role.tasks.as_str(), each.as_str()) {
+            ("", "") => String::new(),
+            ("", each) => format!("each {each}"),
+            ("1", "") => "1 task".to_owned(),
+            ("1", each) => format!("1 task, each {each}"),
+            (tasks, "") => format!("{tasks} tasks"),
+            (tasks, each) => format!("{tasks} tasks, each {each}"),
+        }
     },
     add_role: "Add task role",
     remove_role: |name| format!("Remove task role {name}"),
@@ -150,10 +151,6 @@ const FIELDS: Fields = Fields {
     task_retries_hint: "Alone, while the others run on. Empty: none.",
     declared: super::declared::DECLARED,
 };
-
-fn shown(text: &str) -> &str {
-    if text.is_empty() { "–" } else { text }
-}
 
 const RAIL: Rail = Rail {
     title: "Before you submit",

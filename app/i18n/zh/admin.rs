@@ -125,7 +125,7 @@ pub(super) const ADMIN: Admin = Admin {
     limit_jobs: "运行中的作业数",
     limit_waiting: "排队的作业数",
     limit_submissions: "每分钟提交数",
-    users_hint: "用户名，以空格分隔。留空：所有人。",
+    users_hint: "用户名，用逗号分隔。留空：所有人。",
     everybody: "所有人",
     actions: "操作",
     sections: "分区",

@@ -379,7 +379,7 @@ pub(super) const CLUSTER: Cluster = Cluster {
     probe: "检测 GPU",
     probe_asked: "正在检测 GPU，结果会显示在这里。",
     tasks: "本节点上的任务",
-    no_tasks: "没有任务在此运行。",
+    no_tasks: "没有任务在此运行",
     closed: "已自动关闭：无法在该节点上启动任务",
     closed_text: "Berth 自身的容器在该节点上也无法启动。正在运行的任务不受影响。系统会以逐渐延长的间隔自动重试，能够启动后即恢复接收任务；管理员也可立即恢复。",
     closed_unkilled: "已自动关闭：有任务无法终止",

@@ -91,13 +91,13 @@ const FIELDS: Fields = Fields {
     kill_all_hint: "0 或留空：由任务角色决定",
     roles: "任务角色",
     role_summary: |role| {
-        format!(
-            "{} 个任务，每个 {} 核 CPU、{} MB 内存、{} 张 GPU",
-            shown(&role.tasks),
-            shown(&role.cpus),
-            shown(&role.memory_mb),
-            shown(&role.gpus)
-        )
+        let each = role.each(["核 CPU", "MB 内存", "张 GPU"], "、");
+        match (role.tasks.as_str(), each.as_str()) {
+            ("", "") => String::new(),
+            ("", each) => format!("每个 {each}"),
+            (tasks, "") => format!("{tasks} 个任务"),
+            (tasks, each) => format!("{tasks} 个任务，每个 {each}"),
+        }
     },
     add_role: "添加任务角色",
     remove_role: |name| format!("删除任务角色 {name}"),
@@ -145,10 +145,6 @@ const FIELDS: Fields = Fields {
     task_retries_hint: "只重新启动该任务，其他任务继续运行。留空则不再启动。",
     declared: super::declared::DECLARED,
 };
-
-fn shown(text: &str) -> &str {
-    if text.is_empty() { "–" } else { text }
-}
 
 const RAIL: Rail = Rail {
     title: "提交前检查",

@@ -242,7 +242,7 @@ fn SaveForm(
     let (of_share, of_rules) = (edited.clone(), edited.clone());
     let limits = edited.as_ref().map(|settings| settings.limits.clone()).unwrap_or_default();
     let (users, groups) = edited.map(|edited| (edited.users, edited.groups)).unwrap_or_default();
-    let users = users.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+    let users = users.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let groups = groups.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let asker = Asker::get();
     let ask = move |event: MouseEvent| ask_before_saving(asker, saved, &event);

@@ -76,7 +76,7 @@ fn Table(groups: Vec<Group>, save: Sending, remove: Removal, search: RowSearch) 
                 (|t| t.admin.name, None),
                 (|t| t.accounts.description, Some("wide")),
                 (|t| t.admin.administrator, None),
-                (|t| t.accounts.members, None),
+                (|t| t.accounts.members, Some("num")),
                 (|t| t.admin.may_use, Some("wide")),
                 (|t| t.admin.actions, None),
             ]
@@ -99,7 +99,7 @@ fn Row(group: Group, save: Sending, remove: Removal, search: RowSearch) -> impl 
             <th scope="row"><span class="table__name">{name.clone()}</span></th>
             <td class="wide">{(!description.is_empty()).then_some(description)}</td>
             <td>{told(move |t| if admin { t.common.yes } else { t.common.no })}</td>
-            <td>{members}</td>
+            <td class="num">{members}</td>
             <td class="wide">{told(move |t| clusters.join(t.common.comma))}</td>
             <td>
                 <div class="buttons">
@@ -120,7 +120,7 @@ fn Fields(group: Option<Group>) -> impl IntoView {
     let admin = group.as_ref().is_some_and(|group| group.admin);
     let clusters = group.as_ref().map(|group| group.virtual_clusters.as_slice());
     let clusters = clusters.unwrap_or_default().iter().map(ToString::to_string);
-    let clusters = clusters.collect::<Vec<_>>().join(" ");
+    let clusters = clusters.collect::<Vec<_>>().join(", ");
     let description = group.map(|group| group.description).unwrap_or_default();
     view! {
         <Field

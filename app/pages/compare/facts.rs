@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use protocol::amount::Amount;
 use protocol::exit::Cause;
 
-use crate::i18n::{Texts, tr};
+use crate::i18n::{Texts, told, tr};
 use crate::number;
 use crate::pages::compare::table::{Beside, row};
 use crate::parts::duration::Duration;
@@ -44,7 +44,7 @@ static FACTS: [Fact; 8] = [
 /// What was measured, where anything was.
 static MEASURED: [Fact; 4] = [
     Fact { of: |t| t.metrics.busy_hours, key: |_| None, cell: |run| used(run, busy) },
-    Fact { of: |t| t.metrics.gpu_load, key: |_| None, cell: |run| used(run, load) },
+    Fact { of: |t| t.metrics.gpu_load, key: |_| None, cell: load_cell },
     Fact { of: |t| t.compare.peak_memory, key: |_| None, cell: |run| used(run, memory) },
     Fact { of: |t| t.compare.peak_gpu_memory, key: |_| None, cell: |run| used(run, gpu_memory) },
 ];
@@ -127,9 +127,17 @@ fn busy(used: &JobUse) -> Option<String> {
     (used.measured_gpu_seconds > 0).then(|| number::gpu_hours(used.busy_gpu_seconds))
 }
 
-fn load(used: &JobUse) -> Option<String> {
-    let percent = number::percent(used.busy_gpu_seconds, used.measured_gpu_seconds);
-    (used.measured_gpu_seconds > 0).then(|| format!("{percent}\u{202f}%"))
+fn load_cell(run: &Run) -> AnyView {
+    match run.used.as_ref().and_then(load) {
+        Some(percent) => view! { {told(move |t| (t.queue.percent)(percent))} }.into_any(),
+        None => used(run, |_| None),
+    }
+}
+
+/// In percent.
+fn load(used: &JobUse) -> Option<u32> {
+    let percent = || number::percent(used.busy_gpu_seconds, used.measured_gpu_seconds);
+    (used.measured_gpu_seconds > 0).then(|| u32::try_from(percent()).unwrap_or(100))
 }
 
 fn memory(used: &JobUse) -> Option<String> {
@@ -175,7 +183,7 @@ mod tests {
         let said =
             |tell: fn(&JobUse) -> Option<String>| tell(&used).map(|s| s.replace('\u{202f}', " "));
         assert_eq!(said(memory).as_deref(), Some("4 KiB"));
-        assert_eq!((said(busy).as_deref(), said(load).as_deref()), (Some("1.00 h"), Some("50 %")));
+        assert_eq!((said(busy).as_deref(), load(&used)), (Some("1.00 h"), Some(50)));
         assert_eq!(said(gpu_memory), None);
         assert_eq!(load(&JobUse::default()), None);
     }

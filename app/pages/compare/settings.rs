@@ -23,8 +23,7 @@ pub(super) fn Settings(
     let files: Vec<bool> = runs.iter().map(|run| run.file).collect();
     let rows = settings.into_iter().map(|setting| {
         let cells = (0..files.len()).map(|at| cell(&setting.values, at, files[at])).collect();
-        let path = view! { <code class="compare__path">{setting.path}</code> }.into_any();
-        row(path, setting.differs, cells)
+        row(path(&setting.path), setting.differs, cells)
     });
     let rows: Vec<AnyView> = rows.collect();
     let table = (!rows.is_empty()).then(
@@ -48,6 +47,21 @@ pub(super) fn Settings(
     .into_any()
 }
 
+/// Where something stands in the file. Lines of it end after a dot.
+fn path(path: &str) -> AnyView {
+    let steps = path.split_inclusive('.').map(|step| view! { {step.to_owned()} <wbr/> });
+    view! { <code class="compare__path">{steps.collect_view()}</code> }.into_any()
+}
+
+/// What stands in one line, in words that stay whole where they have room.
+fn words(value: &str) -> AnyView {
+    let words = value.split(' ').enumerate().map(|(at, word)| {
+        let space = (at > 0).then_some(" ");
+        view! { {space} <span class="compare__word">{word.to_owned()}</span> }
+    });
+    view! { <code class="compare__value">{words.collect_view()}</code> }.into_any()
+}
+
 /// What one says. Of several lines the first that has any is told whole, and of the others what is
 /// different there.
 fn cell(values: &[Option<String>], at: usize, file: bool) -> AnyView {
@@ -66,7 +80,7 @@ fn cell(values: &[Option<String>], at: usize, file: bool) -> AnyView {
         _ if has_lines(&value) => {
             view! { <pre class="command" tabindex="0">{value}</pre> }.into_any()
         }
-        _ => view! { <code class="compare__value">{value}</code> }.into_any(),
+        _ => words(&value),
     }
 }
 

@@ -119,12 +119,12 @@ fn Facts(detail: JobDetail) -> impl IntoView {
                 <dd>
                     {told(move |t| (t.job.retries_of)(retries.user, retries.platform, &limit_word(t, limit)))}
                 </dd>
-                {limited}
                 {grace}
                 {due}
                 <Nodes wish=detail.nodes/>
                 <dt>{tr(|t| t.job.dialect)}</dt>
                 <dd>{told(move |t| t.job.dialects[dialect_index(dialect)])}</dd>
+                {limited}
             </dl>
         </section>
     }

@@ -92,8 +92,11 @@ fn facts(used: &JobUse) -> Vec<Fact> {
     }
     if used.measured_gpu_seconds > 0 {
         let percent = number::percent(used.busy_gpu_seconds, used.measured_gpu_seconds);
-        let busy = format!("{} ({percent}\u{202f}%)", number::gpu_hours(used.busy_gpu_seconds));
-        facts.push(fact(|t| t.metrics.busy_hours, busy));
+        let percent = u32::try_from(percent).unwrap_or(100);
+        let hours = number::gpu_hours(used.busy_gpu_seconds);
+        let busy: Box<dyn Fn(&'static Texts) -> String + Send + Sync> =
+            Box::new(move |t| (t.metrics.busy_of)(&hours, &(t.queue.percent)(percent)));
+        facts.push(Fact { of: |t| t.metrics.busy_hours, value: busy });
     }
     if let Some(energy) = used.energy_wh {
         facts.push(fact(|t| t.metrics.energy, format!("{:.2}\u{202f}kWh", energy / 1_000.0)));
@@ -123,9 +126,9 @@ fn Roles(roles: Vec<RoleUse>) -> impl IntoView {
 
 #[component]
 fn Row(role: RoleUse) -> impl IntoView {
-    let cores = |cores: f32| format!("{cores:.1}");
-    let bytes = |bytes: f32| number::bytes(bytes as u64);
-    let percent = |load: f32| format!("{load:.0}\u{202f}%");
+    let cores = |_: &'static Texts, cores: f32| format!("{cores:.1}");
+    let bytes = |_: &'static Texts, bytes: f32| number::bytes(bytes as u64);
+    let percent = |t: &'static Texts, load: f32| (t.queue.percent)(load.round() as u32);
     let asked = role.asked;
     let (cpus, memory) = (number::count(u64::from(asked.cpus)), number::memory(asked.memory_mb));
     view! {
@@ -144,22 +147,28 @@ fn Row(role: RoleUse) -> impl IntoView {
 #[component]
 fn Cell(
     extent: Option<Extent>,
-    write: fn(f32) -> String,
+    write: fn(&'static Texts, f32) -> String,
     #[prop(optional)] asked: Option<String>,
 ) -> impl IntoView {
     let Some(Extent { mean, most }) = extent else { return ().into_any() };
-    let (mean, most) = (write(mean), write(most));
-    view! { {told(move |t| (t.metrics.extent)(&mean, &most, asked.as_deref()))} }.into_any()
+    let said = move |t: &'static Texts| {
+        (t.metrics.extent)(&write(t, mean), &write(t, most), asked.as_deref())
+    };
+    view! { {told(said)} }.into_any()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::i18n::Language;
 
     fn said(used: &JobUse) -> Vec<(&'static str, String)> {
-        let english = crate::i18n::Language::English.texts();
+        said_in(Language::English, used)
+    }
+
+    fn said_in(language: Language, used: &JobUse) -> Vec<(&'static str, String)> {
         let facts = facts(used).into_iter();
-        facts.map(|fact| ((fact.of)(english), (fact.value)(english))).collect()
+        facts.map(|fact| ((fact.of)(language.texts()), (fact.value)(language.texts()))).collect()
     }
 
     #[test]
@@ -178,10 +187,12 @@ mod tests {
             ("Waited", "1m 30s"),
             ("GPU hours asked for", "2.50 h"),
             ("GPU hours held", "2.00 h"),
-            ("of which lost", "0.50 h"),
+            ("GPU hours lost", "0.50 h"),
             ("GPU hours busy", "0.97 h (50 %)"),
             ("Energy of its GPUs", "0.62 kWh"),
         ];
+        let chinese = said_in(Language::Chinese, &used);
+        assert_eq!(chinese[4].1.replace('\u{202f}', " "), "0.97 h（50%）");
         let said = said(&used);
         let plain = said.iter().map(|(of, value)| (*of, value.replace('\u{202f}', " ")));
         assert_eq!(plain.collect::<Vec<_>>(), expected.map(|(of, said)| (of, said.to_owned())));

@@ -2,7 +2,7 @@ use api::cluster::GpuView;
 use leptos::prelude::*;
 
 use crate::address;
-use crate::i18n::tr;
+use crate::i18n::{told, tr};
 use crate::number;
 use crate::parts::relative_time::RelativeTime;
 use crate::parts::table::DataTable;
@@ -53,11 +53,12 @@ fn Row(gpu: GpuView) -> impl IntoView {
         Some(all) => format!("{} / {}", number::memory(used), number::memory(all)),
         None => number::memory(used),
     });
+    let load = does.load.map(|load| told(move |t| (t.queue.percent)(load)));
     view! {
         <tr>
             <th scope="row" class="phrase">{format!("GPU {}", gpu.gpu.index)}</th>
             <td>{holders} {idle}</td>
-            <td class="num">{does.load.map(|load| format!("{load}\u{202f}%"))}</td>
+            <td class="num">{load}</td>
             <td class="num">{memory}</td>
             <td class="num">{does.temperature.map(|degrees| format!("{degrees}\u{202f}°C"))}</td>
             <td class="num">{does.power.map(|watts| format!("{watts}\u{202f}W"))}</td>

@@ -4,7 +4,7 @@ use protocol::amount::Amount;
 use protocol::cluster::NodeCondition;
 
 use crate::address;
-use crate::i18n::{Reader, Texts, tr};
+use crate::i18n::{Reader, Texts, told, tr};
 use crate::number;
 use crate::parts::condition_chip::ConditionChip;
 use crate::parts::gpu_cells::{GpuCells, Palette};
@@ -102,14 +102,16 @@ fn Legend(colour: Colour, holders: Vec<(String, Amount)>) -> impl IntoView {
             entries.push(entry("gpu--others", word(|t| t.map.others)));
         }
         Colour::Load | Colour::Memory | Colour::Temperature => {
-            let ends = match colour {
-                Colour::Temperature => ["< 50\u{202f}°C", "≥ 80\u{202f}°C"],
-                Colour::Held | Colour::Job | Colour::User | Colour::Load | Colour::Memory => {
-                    ["< 25\u{202f}%", "≥ 75\u{202f}%"]
-                }
+            let heat = colour == Colour::Temperature;
+            let (low, high) = if heat { (50, 80) } else { (25, 75) };
+            let written = move |t: &Texts, step: u32| match heat {
+                true => (t.map.degrees_of)(step),
+                false => (t.queue.percent)(step),
             };
-            entries.push(entry("gpu--ramp-1", ends[0].into_any()));
-            entries.push(entry("gpu--ramp-4", ends[1].into_any()));
+            let low = told(move |t| format!("< {}", written(t, low)));
+            let high = told(move |t| format!("≥ {}", written(t, high)));
+            entries.push(entry("gpu--ramp-1", view! { {low} }.into_any()));
+            entries.push(entry("gpu--ramp-4", view! { {high} }.into_any()));
             entries.push(entry("gpu--others", word(|t| t.map.not_measured)));
         }
     }

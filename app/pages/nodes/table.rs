@@ -25,6 +25,9 @@ const COLUMNS: [(NodeOrder, Words, &str); 6] = [
     (NodeOrder::Tasks, |t| t.jobs.tasks, "num"),
 ];
 
+/// Where the column of the load stands: by a curve nothing can be ordered.
+const LOAD: usize = 2;
+
 /// The same data as on the map, in words and numbers.
 #[component]
 pub(super) fn Table(nodes: Vec<NodeRow>, filter: Filter) -> impl IntoView {
@@ -35,7 +38,8 @@ pub(super) fn Table(nodes: Vec<NodeRow>, filter: Filter) -> impl IntoView {
     });
     let grouped = query.group.is_some().then(|| Column::new(|t| t.map.group, ""));
     let held = Column::new(|t| t.map.held_by, "");
-    let columns = ordered.chain(grouped).chain([held]).collect();
+    let mut columns: Vec<Column> = ordered.chain(grouped).chain([held]).collect();
+    columns.insert(LOAD, Column::new(|t| t.map.by_load, "rare"));
     let rows = nodes.into_iter().map(|node| view! { <Row node=node/> }).collect_view();
     view! {
         <TableOf label=|t| t.cluster.nodes_title kind="table--nodes" columns=columns>{rows}</TableOf>
@@ -61,11 +65,8 @@ fn Row(node: NodeRow) -> impl IntoView {
                 <span class="table__sub">{kinds(&node.gpus)} " " {simulated}</span>
             </th>
             <td><ConditionChip condition=condition/></td>
-            <td class="num">
-                <span>
-                    <Spark lately=node.lately/> " " {told(move |t| (t.map.free_of)(&free, &total))}
-                </span>
-            </td>
+            <td class="rare"><Spark lately=node.lately/></td>
+            <td class="num">{told(move |t| (t.map.free_of)(&free, &total))}</td>
             <td><Meter used=cpus.0 total=cpus.1 label="CPU"/></td>
             <td>
                 <Meter

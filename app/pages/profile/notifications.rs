@@ -13,6 +13,9 @@ use crate::sending::Sending;
 use crate::server_fns::notifications::{SetNotifications, TestNotifications, get_notifications};
 use crate::session::Session;
 
+/// What sends a test. Its button stands beside the one that saves.
+const TEST: &str = "notifications-test";
+
 /// What one wants to be told of one's jobs, and how.
 #[component]
 pub(crate) fn Notifications() -> impl IntoView {
@@ -27,8 +30,7 @@ pub(crate) fn Notifications() -> impl IntoView {
             </div>
             <Loaded resource=known lines=8 content=move |known| view! { <Choice known=known set=set/> }/>
             <FormAnswer answer=set.value() done=text(|t| t.common.saved)/>
-            <SendForm to=test>
-                <button class="button" type="submit">{tr(|t| t.notifications.test)}</button>
+            <SendForm to=test attr:id=TEST attr:class="form--bare">
                 <FormAnswer answer=test.value() done=text(|t| t.notifications.tested)/>
             </SendForm>
             {move || test.value().get().and_then(Result::ok).map(|done| view! { <Outcome tested=done/> })}
@@ -58,13 +60,21 @@ fn Choice(known: NotificationsView, set: Sending<NotificationsView>) -> impl Int
     });
     let no_mail =
         (!mail_set_up).then(|| view! { <p class="hint">{tr(|t| t.notifications.no_mail)}</p> });
+    // What was chosen while there was mail can be taken back.
+    let useless = !mail_set_up && !wishes.mail;
     view! {
         <SendForm to=set attr:class="form">
             <input type="hidden" name="wishes[language]" value=move || language.get().as_str()/>
             {occasions}
             <p class="field__label">{tr(|t| t.notifications.how)}</p>
             <label class="check">
-                <input type="checkbox" name="wishes[mail]" value="true" checked=wishes.mail/>
+                <input
+                    type="checkbox"
+                    name="wishes[mail]"
+                    value="true"
+                    checked=wishes.mail
+                    disabled=useless
+                />
                 {by_mail}
             </label>
             {no_mail}
@@ -77,6 +87,7 @@ fn Choice(known: NotificationsView, set: Sending<NotificationsView>) -> impl Int
             {signing_key.map(|key| view! { <SigningKey key=key/> })}
             <div class="buttons">
                 <button class="button button--primary" type="submit">{tr(|t| t.common.save)}</button>
+                <button class="button" type="submit" form=TEST>{tr(|t| t.notifications.test)}</button>
             </div>
         </SendForm>
     }

@@ -85,7 +85,7 @@ pub(crate) fn TextField(
             {input}
             <div id=move || described.get()>
                 {hint.map(|hint| view! { <p class="field__hint">{told(move |t| hint(&t.submit.fields))}</p> })}
-                <FieldProblems path=path/>
+                <FieldProblems path=path label=label/>
             </div>
         </div>
     }
@@ -114,9 +114,12 @@ fn Lines(
     }
 }
 
-/// What is wrong, with its full stop, where a question has its own mark; then what is allowed.
-fn whole(texts: &'static Texts, problem: &Problem) -> String {
-    let Problem { message, allowed, .. } = problem;
+/// What is wrong, in which the field is called by its label rather than by its key in the file, with its full
+/// stop, where a question has its own mark; then what is allowed.
+fn whole(texts: &'static Texts, problem: &Problem, label: Option<&str>) -> String {
+    let Problem { path, message, allowed, .. } = problem;
+    let message = label.and_then(|label| labelled(message, path, label));
+    let message = message.as_deref().unwrap_or(&problem.message);
     let stop = if message.ends_with(['?', '？']) { "" } else { texts.common.stop };
     let mut whole = format!("{message}{stop}");
     if !allowed.is_empty() {
@@ -125,16 +128,37 @@ fn whole(texts: &'static Texts, problem: &Problem) -> String {
     whole
 }
 
+/// A message with the label in place of the key, where that is what it is about: no name stands before it.
+fn labelled(message: &str, path: &str, label: &str) -> Option<String> {
+    let key = path.rsplit('.').next().and_then(|last| last.split('[').next())?;
+    let (before, after) = message.split_once(key).filter(|_| !key.is_empty())?;
+    let in_name = |letter: char| letter.is_ascii_alphanumeric();
+    if before.contains(|letter: char| in_name(letter) || letter == '"')
+        || after.starts_with(in_name)
+    {
+        return None;
+    }
+    let mut labelled = before.to_owned();
+    spacing::join(&mut labelled, &format!("“{label}”"));
+    spacing::join(&mut labelled, after);
+    Some(labelled)
+}
+
 pub(crate) fn is_wrong(editing: Editing, path: Signal<String>) -> Option<&'static str> {
     (!editing.problems_at(&path.read()).is_empty()).then_some("true")
 }
 
 /// What is wrong at a path.
 #[component]
-pub(crate) fn FieldProblems(#[prop(into)] path: Signal<String>) -> impl IntoView {
+pub(crate) fn FieldProblems(
+    #[prop(into)] path: Signal<String>,
+    #[prop(optional)] label: Option<Word>,
+) -> impl IntoView {
     let editing = Editing::get();
-    let problem = |problem: Problem| {
-        view! { <p class="field__problem">{told(move |t| whole(t, &problem))}</p> }
+    let problem = move |problem: Problem| {
+        let words =
+            move |t: &'static Texts| whole(t, &problem, label.map(|label| label(&t.submit.fields)));
+        view! { <p class="field__problem">{told(words)}</p> }
     };
     view! { {move || editing.problems_at(&path.read()).into_iter().map(problem).collect_view()} }
 }
@@ -154,12 +178,36 @@ mod tests {
             allowed: allowed.to_owned(),
         };
         let told = |language: Language, message, allowed| {
-            whole(language.texts(), &problem(message, allowed))
+            whole(language.texts(), &problem(message, allowed), None)
         };
         let english = told(Language::English, "cpuNumber is missing", "a whole number");
         assert_eq!(english, "cpuNumber is missing. Allowed: a whole number");
         let chinese = told(Language::Chinese, "缺少 cpuNumber", "整数");
         assert_eq!(chinese, "缺少 cpuNumber。允许：整数");
         assert_eq!(told(Language::English, "Did you mean a?", ""), "Did you mean a?");
+    }
+
+    #[test]
+    fn a_field_is_called_by_its_label_beside_it() {
+        let path = "taskRoles[0].memoryMB";
+        for (message, label, told) in [
+            ("memoryMB is missing", "Memory, MB", Some("“Memory, MB” is missing")),
+            (
+                "memoryMB is 5, less than 100",
+                "Memory, MB",
+                Some("“Memory, MB” is 5, less than 100"),
+            ),
+            ("缺少 memoryMB", "内存（MB）", Some("缺少“内存（MB）”")),
+            ("memoryMB 为 5，小于 100", "内存（MB）", Some("“内存（MB）”为 5，小于 100")),
+            ("\"memoryMB\" is not a whole number", "Memory, MB", None),
+            ("Did you mean memoryMB?", "Memory, MB", None),
+        ] {
+            assert_eq!(labelled(message, path, label).as_deref(), told);
+        }
+        assert_eq!(
+            labelled("commands is empty", "a.commands[0]", "Command").as_deref(),
+            Some("“Command” is empty")
+        );
+        assert_eq!(labelled("names are missing", "name", "Name"), None);
     }
 }

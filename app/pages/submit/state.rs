@@ -10,6 +10,7 @@ use crate::address::encode;
 use crate::document::{Edit, Tree};
 use crate::failed::Failed;
 use crate::i18n::{Reader, worded};
+use crate::number;
 use crate::pages::submit::draft::Drafts;
 use crate::pages::submit::draft::record::Draft;
 use crate::pages::submit::engine::{Engine, submit_engine};
@@ -254,7 +255,10 @@ impl Editing {
         let said = self.reader.texts().said;
         let report = self.report.read();
         let problems = report.iter().flat_map(|report| &report.problems);
-        problems.map(|problem| worded(problem, said)).collect()
+        let worded = problems.map(|problem| worded(problem, said));
+        let read =
+            |problem: Problem| Problem { allowed: number::readable(&problem.allowed), ..problem };
+        worded.map(read).collect()
     }
 
     /// Submits the text as it is.

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::pointed::Pointed;
 use super::quantity::{Chart, Line};
-use crate::i18n::{Reader, tr};
+use crate::i18n::{Reader, told, tr};
 use crate::parts::table::DataTable;
 
 /// The size of a chart in its own units: it is stretched to the width there is.
@@ -35,9 +35,12 @@ pub(crate) fn ChartView(chart: Chart, pointed: Pointed) -> impl IntoView {
         let name = line.name;
         let (latest, values) = (line.latest(), line.values);
         let value = move || match pointed.point(values.len()) {
-            None => unit.write(latest),
+            None => unit.write(latest, reader.texts()),
             // Nothing was measured then.
-            Some(point) => values[point].map_or("–".to_owned(), |value| unit.write(value)),
+            Some(point) => match values[point] {
+                Some(value) => unit.write(value, reader.texts()),
+                None => "–".to_owned(),
+            },
         };
         view! {
             <li class=class>{move || name.write(reader.texts())} " " <b>{move || value()}</b></li>
@@ -48,7 +51,7 @@ pub(crate) fn ChartView(chart: Chart, pointed: Pointed) -> impl IntoView {
         <figure class="chart">
             <figcaption class="chart__head">
                 <span class="chart__title">{tr(title)}</span>
-                <span class="chart__top">{unit.write_top(top)}</span>
+                <span class="chart__top">{told(move |t| unit.write_top(top, t))}</span>
             </figcaption>
             <svg
                 class="chart__plot"
@@ -101,8 +104,8 @@ pub(crate) fn ValueTable(of: String, charts: Vec<Chart>) -> impl IntoView {
         lines.into_iter().map(move |line| {
             let reader = Reader::get();
             let name = line.name;
-            let [latest, mean, highest] =
-                [line.latest(), line.mean(), line.highest()].map(|value| unit.write(value));
+            let [latest, mean, highest] = [line.latest(), line.mean(), line.highest()]
+                .map(|value| told(move |t| unit.write(value, t)));
             view! {
                 <tr>
                     <th scope="row">{tr(title)} " " {move || name.write(reader.texts())}</th>

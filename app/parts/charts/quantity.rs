@@ -23,13 +23,13 @@ pub(super) enum Unit {
 
 impl Unit {
     /// A value as people read it.
-    pub(super) fn write(self, value: f32) -> String {
+    pub(super) fn write(self, value: f32, texts: &Texts) -> String {
         let whole = value.max(0.0).round() as u64;
         match self {
             Unit::Cores => format!("{value:.2}"),
             Unit::Bytes => number::bytes(whole),
             Unit::BytesPerSecond => format!("{}/s", number::bytes(whole)),
-            Unit::Percent => format!("{whole}\u{202f}%"),
+            Unit::Percent => (texts.queue.percent)(u32::try_from(whole).unwrap_or(u32::MAX)),
             Unit::Watts => format!("{}\u{202f}W", number::count(whole)),
             Unit::Degrees => format!("{whole}\u{202f}°C"),
             Unit::Megahertz => format!("{}\u{202f}MHz", number::count(whole)),
@@ -38,16 +38,16 @@ impl Unit {
     }
 
     /// The value at the top of a chart, which is whole, as people read it.
-    pub(super) fn write_top(self, top: f32) -> String {
+    pub(super) fn write_top(self, top: f32, texts: &Texts) -> String {
         match self {
-            Unit::Cores => Unit::Count.write(top),
+            Unit::Cores => Unit::Count.write(top, texts),
             Unit::Bytes
             | Unit::BytesPerSecond
             | Unit::Percent
             | Unit::Watts
             | Unit::Degrees
             | Unit::Megahertz
-            | Unit::Count => self.write(top),
+            | Unit::Count => self.write(top, texts),
         }
     }
 
@@ -202,6 +202,7 @@ fn line(series: &[Series], metric: Metric, name: Name) -> Option<Line> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::i18n::Language;
 
     fn series(metric: Metric, values: &[Option<f32>]) -> Series {
         Series { metric, values: values.to_vec() }
@@ -217,8 +218,9 @@ mod tests {
             (Unit::Watts, 1_200.0, "1\u{202f}200\u{202f}W"),
             (Unit::Degrees, 61.0, "61\u{202f}°C"),
         ] {
-            assert_eq!(unit.write(value), written);
+            assert_eq!(unit.write(value, Language::English.texts()), written);
         }
+        assert_eq!(Unit::Percent.write(97.4, Language::Chinese.texts()), "97%");
     }
 
     #[test]
@@ -237,7 +239,7 @@ mod tests {
         ] {
             assert_eq!(unit.top(highest), top, "{unit:?} {highest}");
         }
-        assert_eq!(Unit::Cores.write_top(16.0), "16");
+        assert_eq!(Unit::Cores.write_top(16.0, Language::English.texts()), "16");
         for unit in [Unit::Bytes, Unit::Watts] {
             assert!(unit.top(f32::MAX).is_finite(), "{unit:?}");
         }

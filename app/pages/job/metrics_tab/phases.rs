@@ -1,5 +1,6 @@
 use api::metrics::JobMetrics;
 use leptos::prelude::*;
+use protocol::state::State;
 use protocol::time::Timestamp;
 
 use crate::i18n::{Texts, tr};
@@ -12,6 +13,8 @@ const WHOLE: i64 = 1_000;
 struct Phase {
     kind: Kind,
     share: i64,
+    /// Whether it goes on.
+    now: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,11 +34,14 @@ impl Kind {
         }
     }
 
-    fn word(self) -> Option<fn(&'static Texts) -> &'static str> {
-        match self {
-            Kind::Nothing => None,
-            Kind::Prepared => Some(|t| t.job.prepared),
-            Kind::Ran => Some(|t| t.job.ran),
+    /// `now`: it goes on.
+    fn word(self, now: bool) -> Option<fn(&'static Texts) -> &'static str> {
+        match (self, now) {
+            (Kind::Nothing, _) => None,
+            (Kind::Prepared, false) => Some(|t| t.job.prepared),
+            (Kind::Prepared, true) => Some(|t| (t.state)(State::Preparing)),
+            (Kind::Ran, false) => Some(|t| t.job.ran),
+            (Kind::Ran, true) => Some(|t| (t.state)(State::Running)),
         }
     }
 }
@@ -49,9 +55,15 @@ fn phases(metrics: &JobMetrics) -> Vec<Phase> {
     let span = until.since(from).max(1);
     let place = |at: Timestamp| at.since(from).min(span) * WHOLE / span;
     let places = [0, place(placed_at), place(started), place(end), WHOLE];
-    let kinds = [Kind::Nothing, Kind::Prepared, Kind::Ran, Kind::Nothing];
+    let goes_on = completed_at.is_none();
+    let kinds = [
+        (Kind::Nothing, false),
+        (Kind::Prepared, goes_on && started_at.is_none()),
+        (Kind::Ran, goes_on),
+        (Kind::Nothing, false),
+    ];
     let parts = kinds.into_iter().zip(places.windows(2));
-    let parts = parts.map(|(kind, ends)| Phase { kind, share: ends[1] - ends[0] });
+    let parts = parts.map(|((kind, now), ends)| Phase { kind, share: ends[1] - ends[0], now });
     parts.filter(|phase| phase.share > 0).collect()
 }
 
@@ -60,7 +72,7 @@ fn phases(metrics: &JobMetrics) -> Vec<Phase> {
 pub(super) fn Phases(metrics: JobMetrics) -> impl IntoView {
     let parts = phases(&metrics).into_iter().map(|phase| {
         let class = format!("charts__phase charts__phase--{}", phase.kind.modifier());
-        let word = phase.kind.word().map(|word| view! { <span>{tr(word)}</span> });
+        let word = phase.kind.word(phase.now).map(|word| view! { <span>{tr(word)}</span> });
         view! { <li class=class style=format!("flex-grow:{}", phase.share)>{word}</li> }
     });
     view! { <ol class="charts__phases">{parts.collect_view()}</ol> }.into_any()
@@ -94,5 +106,20 @@ mod tests {
         assert_eq!(shares(&whole), expected);
         assert_eq!(shares(&metrics(0, Some(5_000), None)), [(Kind::Ran, 1_000)]);
         assert_eq!(shares(&metrics(10_000, None, None)), [(Kind::Prepared, 1_000)]);
+    }
+
+    #[test]
+    fn what_goes_on_has_the_word_of_the_state() {
+        let words = |metrics: &JobMetrics| {
+            let english = crate::i18n::Language::English.texts();
+            let words = phases(metrics).into_iter();
+            words.filter_map(|phase| phase.kind.word(phase.now)).map(|word| word(english)).collect()
+        };
+        let said: [Vec<_>; 3] = [
+            words(&metrics(10_000, None, None)),
+            words(&metrics(10_000, Some(60_000), None)),
+            words(&metrics(10_000, Some(60_000), Some(90_000))),
+        ];
+        assert_eq!(said, [vec!["Preparing"], vec!["Prepared", "Running"], vec!["Prepared", "Ran"]]);
     }
 }
