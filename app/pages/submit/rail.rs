@@ -4,7 +4,7 @@ use crate::failed::Failed;
 use crate::i18n::{told, tr};
 use crate::pages::submit::availability::Availability;
 use crate::pages::submit::problems::submit_problems;
-use crate::pages::submit::state::Editing;
+use crate::pages::submit::state::{Editing, Way};
 use crate::pages::submit::verdict::Verdict;
 use crate::part::opened;
 use crate::server_fns::checked::Checked;
@@ -26,7 +26,7 @@ pub(crate) fn Rail() -> impl IntoView {
                     type="submit"
                     form="job"
                     class="button button--primary"
-                    disabled=move || busy.get()
+                    disabled=move || busy.get() || editing.way.get() == Way::File
                 >
                     {words}
                     <kbd class="keys">{tr(|t| t.submit.keys)}</kbd>

@@ -263,7 +263,8 @@ impl Editing {
 
     /// Submits the text as it is.
     pub(crate) fn submit(self) {
-        if self.submit.pending().get_untracked() {
+        // While a file is to be chosen there is nothing on the page that would be submitted.
+        if self.submit.pending().get_untracked() || self.way.get_untracked() == Way::File {
             return;
         }
         // What has been filled in belongs to it.
