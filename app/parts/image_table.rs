@@ -122,3 +122,16 @@ pub(crate) fn ImageRemoval(removing: About<SavedImageView>, remove: Sending) -> 
     }
     .into_any()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_told_where_the_name_does_not_say_it() {
+        let registry = || Some("registry.example/team/prepared:v4".to_owned());
+        assert_eq!(place(ImageState::Pushed, registry(), "gpu-1"), None);
+        assert_eq!(place(ImageState::Pushing, registry(), "gpu-1"), registry());
+        assert_eq!(place(ImageState::Saved, None, "gpu-1").as_deref(), Some("gpu-1"));
+    }
+}
