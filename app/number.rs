@@ -98,8 +98,13 @@ pub(crate) fn bytes(bytes: u64) -> String {
     format!("{}.{}\u{202f}{}", tenths / 10, tenths % 10, UNITS[unit])
 }
 
-/// A part of a whole in percent, 0 to 100; nothing of nothing is 0.
+/// A part of a whole in percent, 0 to 100, to the nearest; nothing of nothing is 0.
 pub(crate) fn percent(part: u64, whole: u64) -> u64 {
+    (part * 100 + whole / 2).checked_div(whole).unwrap_or(0).min(100)
+}
+
+/// How far something is in percent: 100 is done, and nothing before.
+pub(crate) fn percent_done(part: u64, whole: u64) -> u64 {
     (part * 100).checked_div(whole).unwrap_or(0).min(100)
 }
 
@@ -204,5 +209,13 @@ mod tests {
         assert_eq!(percent(1, 0), 0);
         assert_eq!(percent(1, 3), 33);
         assert_eq!(percent(9, 3), 100);
+    }
+
+    #[test]
+    fn parts_are_rounded_and_what_is_not_done_is_not_all() {
+        assert_eq!((percent(858, 10_000), percent(846, 10_000)), (9, 8));
+        assert_eq!((percent(1, 8), percent(3, 8), percent(1, 2)), (13, 38, 50));
+        assert_eq!((percent(999, 1000), percent_done(999, 1000)), (100, 99));
+        assert_eq!((percent_done(3, 3), percent_done(1, 0), percent_done(9, 3)), (100, 0, 100));
     }
 }

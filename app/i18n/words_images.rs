@@ -28,8 +28,6 @@ pub(crate) struct Images {
     pub(crate) begin: Word,
     pub(crate) begun: Word,
     pub(crate) image: Word,
-    pub(crate) bytes: Word,
-    pub(crate) place: Word,
     pub(crate) from: Word,
     pub(crate) remove_title: Named,
     pub(crate) remove_text: Word,

@@ -88,7 +88,7 @@ fn Submission(begun: Opened, way: Memo<Way>, refused: Signal<String>) -> impl In
     let submit = Callback::new(move |()| editing.submit());
     view! {
         <noscript inner_html=WITHOUT_SCRIPT></noscript>
-        <div class="submit" class:submit--text=move || way.get() == Way::Editor>
+        <div class="submit">
             <form
                 id="job"
                 class="submit__main stack"

@@ -25,11 +25,10 @@ pub(crate) fn ImageTable(
     view! {
         <DataTable
             label=|t| t.images.title
+            kind="table--images"
             heads=&[
                 (|t| t.images.image, None),
                 (|t| t.jobs.state, None),
-                (|t| t.images.bytes, Some("num")),
-                (|t| t.images.place, None),
                 (|t| t.images.from, None),
                 (|t| t.job.when, None),
                 (|t| t.admin.actions, None),
@@ -44,11 +43,11 @@ pub(crate) fn ImageTable(
 #[component]
 fn Row(image: SavedImageView, removing: About<SavedImageView>) -> impl IntoView {
     let note = image.problem.clone().or(image.progress.clone());
-    let size = image.bytes.map(number::bytes);
     let name = image.registry.clone().filter(|_| image.state == ImageState::Pushed);
     let name = name.unwrap_or_else(|| image.image.clone());
     let removed = image.clone();
     let place = place(image.state, image.registry, image.node.as_str());
+    let about = image.bytes.map(number::bytes).into_iter().chain(place).collect::<Vec<_>>();
     let remove = (image.state != ImageState::Removing).then(|| {
         view! {
             <button
@@ -62,13 +61,14 @@ fn Row(image: SavedImageView, removing: About<SavedImageView>) -> impl IntoView 
     });
     view! {
         <tr>
-            <th scope="row"><Copy text=name/></th>
+            <th scope="row">
+                <Copy text=name/>
+                <span class="table__sub">{about.join(" · ")}</span>
+            </th>
             <td>
                 <ImageChip state=image.state/>
                 {note.map(|note| view! { <span class="table__sub">{said(note)}</span> })}
             </td>
-            <td class="num">{size}</td>
-            <td>{place}</td>
             <td>
                 <a class="table__name" href=address::job(&image.job)>{image.job.to_string()}</a>
                 <span class="table__sub">{image.task}</span>
@@ -81,14 +81,9 @@ fn Row(image: SavedImageView, removing: About<SavedImageView>) -> impl IntoView 
 }
 
 /// Where an image is or is to be: what was pushed is called by its whole name already.
-fn place(state: ImageState, registry: Option<String>, node: &str) -> String {
-    match registry {
-        Some(name) if state == ImageState::Pushed => {
-            name.split('/').next().unwrap_or_default().to_owned()
-        }
-        Some(name) => name,
-        None => node.to_owned(),
-    }
+fn place(state: ImageState, registry: Option<String>, node: &str) -> Option<String> {
+    let is_called_by_it = state == ImageState::Pushed && registry.is_some();
+    (!is_called_by_it).then(|| registry.unwrap_or_else(|| node.to_owned()))
 }
 
 /// How far an image is, in the colours of jobs.
@@ -126,4 +121,17 @@ pub(crate) fn ImageRemoval(removing: About<SavedImageView>, remove: Sending) -> 
         <FormAnswer answer=remove.done() done=text(|t| t.images.removed)/>
     }
     .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_told_where_the_name_does_not_say_it() {
+        let registry = || Some("registry.example/team/prepared:v4".to_owned());
+        assert_eq!(place(ImageState::Pushed, registry(), "gpu-1"), None);
+        assert_eq!(place(ImageState::Pushing, registry(), "gpu-1"), registry());
+        assert_eq!(place(ImageState::Saved, None, "gpu-1").as_deref(), Some("gpu-1"));
+    }
 }

@@ -23,8 +23,6 @@ pub(super) const IMAGES: Images = Images {
     begin: "Save",
     begun: "It is being saved; how far it is stands below the tasks.",
     image: "Image",
-    bytes: "Size",
-    place: "Where",
     from: "From",
     remove_title: |image| format!("Remove {image}?"),
     remove_text: "It is removed from all nodes. One that was pushed stays in its registry.",

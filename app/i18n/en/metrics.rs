@@ -94,7 +94,7 @@ pub(super) const USAGE: Usage = Usage {
     wait: "Mean wait",
     cost: "Cost",
     meant: "Busy is the load of the GPUs while it was measured; lost are the hours of attempts that failed or gave way. \
-            Asked for is a GPU from when its job was submitted until it ended. Groups are those of now, and who is in several counts in each.",
+            Hours asked for run from submission to end. Groups are today's; a member of several counts in each.",
     no_type: "No GPU, or one that is gone",
     no_group: "In no group",
 };

@@ -22,8 +22,6 @@ pub(super) const IMAGES: Images = Images {
     begin: "保存",
     begun: "正在保存，进度显示在任务下方。",
     image: "镜像",
-    bytes: "大小",
-    place: "位置",
     from: "来源",
     remove_title: |image| format!("删除 {image}？"),
     remove_text: "将从所有节点删除。已推送的镜像仍保留在其仓库中。",

@@ -34,8 +34,8 @@ pub(super) const QUEUE: Queue = Queue {
     owner_use: |percent, mean| format!("近期占 {percent}%（平均 {} 张 GPU）", amount(mean)),
     weights: "单张 GPU 折算",
     ahead: "排在前面",
-    more: |n| format!("等另外 {n} 个"),
-    more_users: |n| format!("等另外 {n} 个用户"),
+    more: |n| format!("另有 {n} 个"),
+    more_users: |n| format!("另有 {n} 个用户"),
     starts: "预计启动",
     starts_now: "作如下更改即可立即启动",
     instead: |Alternative { instead, borrowed, before }| {

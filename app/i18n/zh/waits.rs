@@ -16,7 +16,7 @@ fn worded(reason: &WaitReason) -> String {
             let what = gpu_type.as_ref().map_or_else(String::new, |kind| format!("{kind} "));
             let name = word(*resource);
             format!(
-                "虚拟集群 {virtual_cluster} 的 {what}{name}配额共 {}，仅剩 {}，本作业需要 {}",
+                "虚拟集群 {virtual_cluster} 的 {what}{name}配额共 {}，剩余 {}，本作业需要 {}",
                 amount(*resource, *share),
                 amount(*resource, *free),
                 amount(*resource, *needs),

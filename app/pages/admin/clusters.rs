@@ -298,41 +298,44 @@ fn ShareFields(edited: Option<VirtualClusterSettings>, parents: Vec<String>) -> 
     let number = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();
     let gpus = gpus_text(share.gpus.iter().map(|(kind, count)| (kind, *count)));
     view! {
-        <p class="hint">{tr(|t| t.admin.share_hint)}</p>
-        <Parent parent=parent parents=parents/>
-        <div class="form__row">
-            <Field name="cluster[cpus]" kind="number" label=text(|t| t.admin.cpus) value=number(share.cpus)/>
+        <fieldset class="form__group stack">
+            <legend class="field__label">{tr(|t| t.admin.share_title)}</legend>
+            <p class="hint">{tr(|t| t.admin.share_hint)}</p>
+            <Parent parent=parent parents=parents/>
+            <div class="form__row">
+                <Field name="cluster[cpus]" kind="number" label=text(|t| t.admin.cpus) value=number(share.cpus)/>
+                <Field
+                    name="cluster[memory_mb]"
+                    kind="number"
+                    label=text(|t| t.admin.memory_mb)
+                    value=number(share.memory_mb)
+                />
+            </div>
             <Field
-                name="cluster[memory_mb]"
-                kind="number"
-                label=text(|t| t.admin.memory_mb)
-                value=number(share.memory_mb)
+                name="cluster[gpus]"
+                label=text(|t| t.cluster.gpus)
+                hint=text(|t| t.admin.share_gpus_hint)
+                value=gpus
             />
-        </div>
-        <Field
-            name="cluster[gpus]"
-            label=text(|t| t.cluster.gpus)
-            hint=text(|t| t.admin.share_gpus_hint)
-            value=gpus
-        />
-        <Field
-            name="cluster[shapes]"
-            label=text(|t| t.admin.shapes)
-            hint=text(|t| t.admin.shapes_hint)
-            value=shapes
-        />
-        <Field
-            name="cluster[nodes]"
-            label=text(|t| t.admin.share_nodes)
-            hint=text(|t| t.admin.share_nodes_hint)
-            value=nodes
-        />
-        <Field
-            name="cluster[within]"
-            label=text(|t| t.admin.share_places)
-            hint=text(|t| t.admin.share_places_hint)
-            value=within
-        />
+            <Field
+                name="cluster[shapes]"
+                label=text(|t| t.admin.shapes)
+                hint=text(|t| t.admin.shapes_hint)
+                value=shapes
+            />
+            <Field
+                name="cluster[nodes]"
+                label=text(|t| t.admin.share_nodes)
+                hint=text(|t| t.admin.share_nodes_hint)
+                value=nodes
+            />
+            <Field
+                name="cluster[within]"
+                label=text(|t| t.admin.share_places)
+                hint=text(|t| t.admin.share_places_hint)
+                value=within
+            />
+        </fieldset>
     }
     .into_any()
 }

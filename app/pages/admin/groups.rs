@@ -102,7 +102,7 @@ fn Row(group: Group, save: Sending, remove: Removal, search: RowSearch) -> impl 
             <td class="num">{members}</td>
             <td class="wide">{told(move |t| clusters.join(t.common.comma))}</td>
             <td>
-                <div class="buttons">
+                <div class="buttons buttons--pair">
                     <Edit group=group save=save/>
                     <Remove name=name removal=remove/>
                 </div>

@@ -121,7 +121,7 @@ fn Row(storage: StorageView, remove: Removal, search: RowSearch) -> impl IntoVie
             <td>{rights}</td>
             <td>{users}</td>
             <td>
-                <div class="buttons">
+                <div class="buttons buttons--pair">
                     <a class="button button--small" href=edit>{tr(|t| t.common.edit)}</a>
                     <Remove name=name removal=remove/>
                 </div>

@@ -212,7 +212,7 @@ fn Shown(progress: Progress) -> impl IntoView {
     };
     let bar = move || {
         progress.under_way.get().then(|| {
-            let percent = move || number::percent(progress.sent.get(), progress.bytes.get());
+            let percent = move || number::percent_done(progress.sent.get(), progress.bytes.get());
             view! {
                 <progress class="files__progress" max="100" value=move || percent() aria-label=tr(|t| t.files.progress)></progress>
                 <button

@@ -91,9 +91,9 @@ fn HeldBy(holders: Holders, further: u64) -> impl IntoView {
         return ().into_any();
     }
     let names = holders.0.into_iter().map(|(job, amount)| {
-        let amount = format!(" × {}", number::amount(amount));
+        let amount = format!("\u{202f}×\u{202f}{}", number::amount(amount));
         view! {
-            <span class="holder"><a href=address::job(&job)>{job.to_string()}</a> {amount}</span>
+            <span class="holder"><a href=address::job(&job)>{job.to_string()}</a>{amount}</span>
             " "
         }
     });
