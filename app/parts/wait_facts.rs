@@ -181,8 +181,8 @@ mod tests {
         let held = |user: &str| HeldBy { user: user.parse().unwrap(), jobs: 3, gpus: 24.into() };
         let users = ["ada", "bob", "cara", "dan", "eve", "finn"].map(held);
         for (owners, others, english, chinese) in [
-            (6, 2, "and 2 more users", "等另外 2 个用户"),
-            (5, 1, "and 1 more user", "等另外 1 个用户"),
+            (6, 2, "and 2 more users", "另有 2 个用户"),
+            (5, 1, "and 1 more user", "另有 1 个用户"),
         ] {
             let (named, more) = first_owners(users[..owners].to_vec());
             assert_eq!((named.as_slice(), more), (&users[..OWNERS], others));
