@@ -95,14 +95,16 @@ const FIELDS: Fields = Fields {
     kill_all_hint: "0 or empty: the task roles decide",
     roles: "Task roles",
     role_summary: |role| {
-        let tasks = if role.tasks == "1" { "task" } else { "tasks" };
-        format!(
-            "{} {tasks}, each {} CPU, {} MB, {} GPU",
-            shown(&role.tasks),
-            shown(&role.cpus),
-            shown(&role.memory_mb),
-            shown(&role.gpus)
-        )
+        let each = [(&role.cpus, "CPU"), (&role.memory_mb, "MB"), (&role.gpus, "GPU")];
+        let each = each.into_iter().filter(|(amount, _)| !amount.is_empty());
+        let each: Vec<_> = each.map(|(amount, of)| format!("{amount} {of}")).collect();
+        let tasks = match role.tasks.as_str() {
+            "" => None,
+            "1" => Some("1 task".to_owned()),
+            tasks => Some(format!("{tasks} tasks")),
+        };
+        let each = (!each.is_empty()).then(|| format!("each {}", each.join(", ")));
+        [tasks, each].into_iter().flatten().collect::<Vec<_>>().join(", ")
     },
     add_role: "Add task role",
     remove_role: |name| format!("Remove task role {name}"),
@@ -150,10 +152,6 @@ const FIELDS: Fields = Fields {
     task_retries_hint: "Alone, while the others run on. Empty: none.",
     declared: super::declared::DECLARED,
 };
-
-fn shown(text: &str) -> &str {
-    if text.is_empty() { "–" } else { text }
-}
 
 const RAIL: Rail = Rail {
     title: "Before you submit",

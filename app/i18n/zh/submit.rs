@@ -91,13 +91,12 @@ const FIELDS: Fields = Fields {
     kill_all_hint: "0 或留空：由任务角色决定",
     roles: "任务角色",
     role_summary: |role| {
-        format!(
-            "{} 个任务，每个 {} 核 CPU、{} MB 内存、{} 张 GPU",
-            shown(&role.tasks),
-            shown(&role.cpus),
-            shown(&role.memory_mb),
-            shown(&role.gpus)
-        )
+        let each = [(&role.cpus, "核 CPU"), (&role.memory_mb, "MB 内存"), (&role.gpus, "张 GPU")];
+        let each = each.into_iter().filter(|(amount, _)| !amount.is_empty());
+        let each: Vec<_> = each.map(|(amount, of)| format!("{amount} {of}")).collect();
+        let tasks = (!role.tasks.is_empty()).then(|| format!("{} 个任务", role.tasks));
+        let each = (!each.is_empty()).then(|| format!("每个 {}", each.join("、")));
+        [tasks, each].into_iter().flatten().collect::<Vec<_>>().join("，")
     },
     add_role: "添加任务角色",
     remove_role: |name| format!("删除任务角色 {name}"),
@@ -145,10 +144,6 @@ const FIELDS: Fields = Fields {
     task_retries_hint: "只重新启动该任务，其他任务继续运行。留空则不再启动。",
     declared: super::declared::DECLARED,
 };
-
-fn shown(text: &str) -> &str {
-    if text.is_empty() { "–" } else { text }
-}
 
 const RAIL: Rail = Rail {
     title: "提交前检查",

@@ -3,7 +3,8 @@ use protocol::problem::Problem;
 
 use crate::document::Edit;
 use crate::i18n::words_submit::Fields;
-use crate::i18n::{Texts, spacing, told};
+use crate::i18n::{Texts, spacing, told, worded};
+use crate::number;
 use crate::pages::submit::state::{Editing, field_id};
 use crate::parts::text_area::TextArea;
 
@@ -85,7 +86,7 @@ pub(crate) fn TextField(
             {input}
             <div id=move || described.get()>
                 {hint.map(|hint| view! { <p class="field__hint">{told(move |t| hint(&t.submit.fields))}</p> })}
-                <FieldProblems path=path/>
+                <FieldProblems path=path label=label/>
             </div>
         </div>
     }
@@ -114,6 +115,35 @@ fn Lines(
     }
 }
 
+/// What is wrong, as it is said beside a field with a label.
+fn beside(texts: &'static Texts, problem: &Problem, label: Option<Word>) -> String {
+    let called = label.and_then(|label| called(problem, label(&texts.submit.fields)));
+    grouped(&whole(texts, &worded(called.as_ref().unwrap_or(problem), texts.said)))
+}
+
+/// The mistake with the field's label in place of the key under which the file has it.
+fn called(problem: &Problem, label: &str) -> Option<Problem> {
+    let key = problem.path.rsplit('.').next().filter(|key| !key.is_empty())?;
+    let rest = problem.message.strip_prefix(key).filter(|rest| rest.starts_with(' '))?;
+    Some(Problem { message: format!("“{label}”{rest}"), ..problem.clone() })
+}
+
+/// Figures from which on a whole number is hard to read in one piece; no port has so many.
+const MANY_FIGURES: usize = 7;
+
+/// A sentence with its large numbers in groups of three figures; what is part of a name is no number.
+fn grouped(sentence: &str) -> String {
+    let is_word = |letter: char| letter.is_ascii_alphanumeric() || "_-./:\"“”".contains(letter);
+    let group = |word: &str| {
+        let number = word.trim_end_matches(|letter| !is_word(letter)).trim_end_matches('.');
+        let is_large = number.len() >= MANY_FIGURES;
+        let grouped = number.parse().ok().filter(|_| is_large).map(number::count)?;
+        Some(format!("{grouped}{}", &word[number.len()..]))
+    };
+    let words = sentence.split_inclusive(|letter| !is_word(letter));
+    words.map(|word| group(word).unwrap_or_else(|| word.to_owned())).collect()
+}
+
 /// What is wrong, with its full stop, where a question has its own mark; then what is allowed.
 fn whole(texts: &'static Texts, problem: &Problem) -> String {
     let Problem { message, allowed, .. } = problem;
@@ -131,10 +161,15 @@ pub(crate) fn is_wrong(editing: Editing, path: Signal<String>) -> Option<&'stati
 
 /// What is wrong at a path.
 #[component]
-pub(crate) fn FieldProblems(#[prop(into)] path: Signal<String>) -> impl IntoView {
+pub(crate) fn FieldProblems(
+    #[prop(into)] path: Signal<String>,
+    /// What the field is called, in place of its key in the file.
+    #[prop(optional)]
+    label: Option<Word>,
+) -> impl IntoView {
     let editing = Editing::get();
-    let problem = |problem: Problem| {
-        view! { <p class="field__problem">{told(move |t| whole(t, &problem))}</p> }
+    let problem = move |problem: Problem| {
+        view! { <p class="field__problem">{told(move |t| beside(t, &problem, label))}</p> }
     };
     view! { {move || editing.problems_at(&path.read()).into_iter().map(problem).collect_view()} }
 }
@@ -161,5 +196,26 @@ mod tests {
         let chinese = told(Language::Chinese, "缺少 cpuNumber", "整数");
         assert_eq!(chinese, "缺少 cpuNumber。允许：整数");
         assert_eq!(told(Language::English, "Did you mean a?", ""), "Did you mean a?");
+    }
+
+    #[test]
+    fn beside_a_field_a_mistake_has_its_label_and_large_numbers_have_groups() {
+        let said = |language: Language, path: &str, message: &str, allowed: &str| {
+            let problem = Problem::of_setting(path, message, allowed);
+            beside(language.texts(), &problem, Some(|fields| fields.tasks))
+        };
+        let (english, chinese) = (Language::English, Language::Chinese);
+        let path = "taskRoles[0].taskNumber";
+        let missing = "taskNumber is missing";
+        assert_eq!(said(english, path, missing, ""), "“Tasks” is missing.");
+        assert_eq!(said(chinese, path, missing, ""), "缺少“任务数”。");
+        let allowed = "a whole number from 1 to 1099511627776";
+        let small = said(english, path, "taskNumber is 0, less than 1", allowed);
+        let most = "1\u{202f}099\u{202f}511\u{202f}627\u{202f}776";
+        let whole = format!("“Tasks” is 0, less than 1. Allowed: a whole number from 1 to {most}");
+        assert_eq!(small, whole);
+        let other = said(english, "name", "\"20261201\" is not a valid name", "1024 to 65535");
+        assert_eq!(other, "\"20261201\" is not a valid name. Allowed: 1024 to 65535");
+        assert_eq!(grouped("7654321x, 7654321."), "7654321x, 7\u{202f}654\u{202f}321.");
     }
 }

@@ -77,7 +77,7 @@ fn PortRow(path: String, ports: Memo<Vec<Port>>) -> impl IntoView {
                     prop:value=move || label.get()
                     on:change:target=move |event| rename(event.target())
                 />
-                <FieldProblems path=format!("{}.label", port.path)/>
+                <FieldProblems path=format!("{}.label", port.path) label=|f| f.port_label/>
             </label>
             {begin}
             <TextField path=port.count_path label=|f| f.port_count kind=Kind::Number/>

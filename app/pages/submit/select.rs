@@ -67,7 +67,7 @@ pub(crate) fn SelectField(
                 </option>
                 {move || options()}
             </select>
-            <FieldProblems path=path/>
+            <FieldProblems path=path label=label/>
         </div>
     }
 }

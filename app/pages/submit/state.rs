@@ -242,11 +242,13 @@ impl Editing {
         });
     }
 
-    /// What is wrong at a path.
+    /// What is wrong at a path, as the server says it.
     pub(crate) fn problems_at(self, path: &str) -> Vec<Problem> {
         // What is wrong with the whole text belongs to no field.
         let of_field = |problem: &Problem| !path.is_empty() && problem.path == path;
-        self.problems().into_iter().filter(of_field).collect()
+        let report = self.report.read();
+        let problems = report.iter().flat_map(|report| &report.problems);
+        problems.filter(|problem| of_field(problem)).cloned().collect()
     }
 
     /// Everything that is wrong, as last checked, in the reader's language.

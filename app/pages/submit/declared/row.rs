@@ -42,7 +42,7 @@ pub(crate) fn NameField(
                 prop:value=move || name.get()
                 on:change:target=move |event| change(event.target())
             />
-            <FieldProblems path=at/>
+            <FieldProblems path=at label=label/>
         </label>
     }
 }
@@ -84,7 +84,7 @@ pub(crate) fn ValueField(
             />
             <div id=about>
                 <p class="field__hint" hidden=move || !has_hint()>{move || hint.get()}</p>
-                <FieldProblems path=path/>
+                <FieldProblems path=path label=label/>
             </div>
         </div>
     }
