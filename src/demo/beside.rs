@@ -107,7 +107,7 @@ fn told(number: usize, life: &Life) -> (&'static str, AuditAction, String, Strin
         1 => (person, AuditAction::SignedIn, person.into(), nothing()),
         2 => ("admin", AuditAction::JobStopped, job, nothing()),
         3 => (person, AuditAction::TerminalOpened, format!("{job}/worker-0"), nothing()),
-        4 => ("admin", AuditAction::NodeDrained, cast::DRAINED.into(), "draining".into()),
+        4 => ("admin", AuditAction::NodeDrained, cast::DRAINED.into(), "takes nothing new".into()),
         5 => ("admin", AuditAction::UserGroups, person.into(), "language".into()),
         6 => (person, AuditAction::TokenMade, person.into(), nothing()),
         7 => ("admin", AuditAction::VirtualClusterSaved, "detection".into(), "share".into()),
