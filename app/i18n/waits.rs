@@ -18,3 +18,28 @@ pub(super) fn amount(resource: ResourceKind, value: Amount) -> String {
 pub(super) fn list<T: ToString>(names: &[T], separator: &str) -> String {
     names.iter().map(ToString::to_string).collect::<Vec<_>>().join(separator)
 }
+
+#[cfg(test)]
+mod tests {
+    use protocol::wait::WaitReason;
+
+    use super::*;
+    use crate::i18n::Language;
+
+    #[test]
+    fn who_would_get_nothing_of_it_is_not_told_to_ask_for_less() {
+        let said = |language: Language, resource, best_node: u64| {
+            let best_node = Amount::from(best_node);
+            let reason = WaitReason::Short { resource, needs: 4.into(), best_node };
+            (language.texts().wait_remedy)(&reason)
+        };
+        let english = |resource, best_node| said(Language::English, resource, best_node);
+        assert!(english(ResourceKind::Gpu, 1).contains("less"));
+        assert!(english(ResourceKind::Gpu, 0).contains("another GPU type"));
+        assert_eq!(english(ResourceKind::Port, 0), "Starts when jobs that hold it end.");
+        let chinese = |resource, best_node| said(Language::Chinese, resource, best_node);
+        assert!(chinese(ResourceKind::Memory, 1).contains("减少"));
+        assert!(chinese(ResourceKind::Gpu, 0).contains("其他型号"));
+        assert_eq!(chinese(ResourceKind::Memory, 0), "占用该资源的作业结束后即可启动。");
+    }
+}

@@ -36,4 +36,6 @@ pub(crate) struct AuditWords {
     /// What can be written there.
     pub(crate) find_hint: Word,
     pub(crate) find_nothing: Word,
+    /// What is set under a key of settings that were saved; none where that is not known.
+    pub(crate) setting: fn(&str) -> Option<Word>,
 }

@@ -211,13 +211,14 @@ fn Users(
     .into_any()
 }
 
+/// Whether it has a share of GPUs, and not of all GPUs what nobody else holds.
+fn has_gpus_of_its_own(cluster: &VirtualClusterView) -> bool {
+    !cluster.settings.share.gpus.is_empty() || !cluster.settings.shapes.is_empty()
+}
+
 fn is_guaranteed(cluster: &VirtualClusterView) -> bool {
-    let settings = &cluster.settings;
-    let share = &settings.share;
-    share.cpus.is_some()
-        || share.memory_mb.is_some()
-        || !share.gpus.is_empty()
-        || !settings.shapes.is_empty()
+    let share = &cluster.settings.share;
+    share.cpus.is_some() || share.memory_mb.is_some() || has_gpus_of_its_own(cluster)
 }
 
 /// A GPU type: used, of how many, how many of those used are borrowed, and what is free now.
@@ -249,6 +250,7 @@ fn gpu_rows(cluster: &VirtualClusterView) -> Vec<GpuRow> {
 #[component]
 fn Amounts(cluster: VirtualClusterView) -> impl IntoView {
     let usable = cluster.usable;
+    let bounded = has_gpus_of_its_own(&cluster);
     let gpus = gpu_rows(&cluster).into_iter().map(|row| {
         let GpuRow { kind, used, total, borrowed, free } = row;
         let free = match free {
@@ -258,10 +260,15 @@ fn Amounts(cluster: VirtualClusterView) -> impl IntoView {
             }
             None => ().into_any(),
         };
+        // What others hold of all there is, a bar of its own jobs would show as free.
+        let used = match bounded {
+            true => view! { <GpuMeter kind=kind.clone() used=used total=total/> }.into_any(),
+            false => view! { <span class="meter__text">{number::amount(used)}</span> }.into_any(),
+        };
         view! {
             <tr data-gpu-type=kind.to_string()>
                 <th scope="row">{kind.to_string()}</th>
-                <td><GpuMeter kind=kind.clone() used=used total=total/></td>
+                <td>{used}</td>
                 <td class="num">{number::amount(borrowed)}</td>
                 <td>{free}</td>
             </tr>

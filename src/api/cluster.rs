@@ -323,7 +323,7 @@ pub struct VirtualClusterView {
     /// Whether it takes no new jobs.
     #[serde(default)]
     pub stopped: bool,
-    /// What its jobs hold.
+    /// What its jobs hold, and of its share those of its parts.
     pub used: Usage,
     /// What of that is others', lent until they want it back.
     pub borrowed: Usage,

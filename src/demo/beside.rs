@@ -5,7 +5,7 @@ use database::audit::NewEntry;
 use database::images::ImageRecord;
 use database::users::UserRecord;
 use database::{Transaction, audit, groups, images, users};
-use protocol::ids::TaskKey;
+use protocol::ids::{TaskKey, UserName};
 use protocol::image::{ImageState, SavedImage};
 use protocol::person::Source;
 use protocol::time::Timestamp;
@@ -85,34 +85,46 @@ pub(crate) async fn audited(
     let recent: Vec<&Life> = past.iter().rev().take(60).collect();
     for (number, life) in recent.into_iter().enumerate().rev() {
         let (actor, action, object, detail) = told(number, life);
+        // Of other things nobody notes from where they were done.
+        let is_noted = matches!(
+            action,
+            AuditAction::SignedIn | AuditAction::SignInFailed | AuditAction::TerminalOpened
+        );
         let entry = NewEntry {
             at: now.plus_millis(-i64::try_from(number).unwrap_or(0) * 7 * HOUR - HOUR),
-            actor: cast::user(actor),
+            actor,
             action: action.as_str().to_owned(),
             object,
             detail,
-            address: Some(format!("10.9.0.{}", number % 40 + 2)),
+            address: is_noted.then(|| format!("10.9.0.{}", number % 40 + 2)),
         };
         audit::insert(transaction, &entry).await?;
     }
     Ok(())
 }
 
-fn told(number: usize, life: &Life) -> (&'static str, AuditAction, String, String) {
+fn told(number: usize, life: &Life) -> (UserName, AuditAction, String, String) {
     let person = PEOPLE[number % PEOPLE.len()];
+    let of_person = |action| (cast::user(person), action, person.to_owned(), String::new());
+    let of_admin = |action, object: &str, detail: &str| {
+        (cast::user("admin"), action, object.to_owned(), detail.to_owned())
+    };
     let job = life.job.key.to_string();
-    let nothing = String::new;
     match number % 10 {
-        0 => ("admin", AuditAction::SignedIn, "admin".into(), nothing()),
-        1 => (person, AuditAction::SignedIn, person.into(), nothing()),
-        2 => ("admin", AuditAction::JobStopped, job, nothing()),
-        3 => (person, AuditAction::TerminalOpened, format!("{job}/worker-0"), nothing()),
-        4 => ("admin", AuditAction::NodeDrained, cast::DRAINED.into(), "draining".into()),
-        5 => ("admin", AuditAction::UserGroups, person.into(), "language".into()),
-        6 => (person, AuditAction::TokenMade, person.into(), nothing()),
-        7 => ("admin", AuditAction::VirtualClusterSaved, "detection".into(), "share".into()),
-        8 => (person, AuditAction::SignInFailed, person.into(), nothing()),
-        _ => ("admin", AuditAction::JobHeld, job, nothing()),
+        0 => of_admin(AuditAction::SignedIn, "admin", ""),
+        1 => of_person(AuditAction::SignedIn),
+        2 => of_admin(AuditAction::JobStopped, &job, ""),
+        // In another's job nobody but an administrator opens one.
+        3 => {
+            let owner = life.job.key.user.clone();
+            (owner, AuditAction::TerminalOpened, format!("{job}/worker-0"), String::new())
+        }
+        4 => of_admin(AuditAction::NodeDrained, cast::DRAINED, "takes nothing new"),
+        5 => of_admin(AuditAction::UserGroups, person, "language"),
+        6 => of_person(AuditAction::TokenMade),
+        7 => of_admin(AuditAction::VirtualClusterSaved, "detection", "share"),
+        8 => of_person(AuditAction::SignInFailed),
+        _ => of_admin(AuditAction::JobHeld, &job, ""),
     }
 }
 

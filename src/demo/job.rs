@@ -22,7 +22,7 @@ pub(crate) const KINDS: [(&str, &str, &str); 12] = [
     ("vit-b16", "demo/jax:0.6", "python train.py --config configs/vit_b16.py"),
     ("conformer", "demo/espnet:202412", "./run.sh --stage 11 --stop-stage 11"),
     ("dlrm", "demo/tensorflow:2.19", "python dlrm_main.py --batch-size 65536"),
-    ("swin-det", "demo/mmdet:3.3", "bash tools/dist_train.sh configs/swin.py 8"),
+    ("swin-det", "demo/mmdet:3.3", "python tools/train.py configs/swin.py --amp"),
     ("t5-distill", "demo/pytorch:2.7", "accelerate launch distill.py --teacher t5-11b"),
     ("sweep-lr", "demo/pytorch:2.7", "python sweep.py --lr 3e-4 --seed 7"),
 ];

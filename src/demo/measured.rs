@@ -9,6 +9,8 @@ use engine::Stats;
 use engine::exporter::GpuSample;
 use engine::simulated::load;
 use protocol::cluster::NodeSettings;
+use protocol::exit::Cause;
+use protocol::ids::{GpuType, NodeName};
 use protocol::time::Timestamp;
 use storage::Storage;
 
@@ -64,17 +66,46 @@ fn moments(from: Timestamp, until: Timestamp) -> impl Iterator<Item = Timestamp>
 fn used(task: &Task, at: Timestamp) -> (Stats, Vec<GpuSample>) {
     let (job, ran) = (task.key.job, task.started_at.map_or(0, |from| at.since(from)));
     let asked = (task.resources.cpus, task.resources.memory_mb);
-    let gpus = task.placement.gpus.iter().map(|index| load::of_gpu(*index, job, ran));
+    let memory_mb = load::memory_mb(gpu_type(&task.placement.node).as_ref());
+    let gpus = task.placement.gpus.iter();
+    let gpus = gpus.map(|index| load::of_gpu((*index, memory_mb), job, ran));
     (load::of_task(job, asked, ran), gpus.collect())
+}
+
+/// The type of the GPUs of a node.
+fn gpu_type(node: &NodeName) -> Option<GpuType> {
+    let of = |rack: &&cast::Rack| {
+        let at = node.as_str().strip_prefix(rack.prefix);
+        at.is_some_and(|at| at.starts_with('-'))
+    };
+    cast::RACKS.iter().find(of).map(|rack| cast::gpu_type(rack.gpu_type))
 }
 
 fn of_task(task: &Task, from: Timestamp, until: Timestamp) -> Past {
     let mut measured = Past::new(from, task.placement.gpus.clone());
+    let limit = task.exit.as_ref().and_then(|exit| {
+        let Cause::OutOfMemory { limit_mb } = exit.cause else { return None };
+        Some(limit_mb << 20)
+    });
     for at in moments(from, until) {
-        let (stats, gpus) = used(task, at);
+        let (mut stats, gpus) = used(task, at);
+        if let Some(limit) = limit {
+            stats.memory_bytes = risen(stats.memory_bytes, limit, part(from, at, until));
+        }
         measured.note(at, &stats, &gpus);
     }
     measured
+}
+
+/// How far a moment is between two others, from 0 to 1.
+fn part(from: Timestamp, at: Timestamp, until: Timestamp) -> f64 {
+    at.since(from) as f64 / until.since(from).max(1) as f64
+}
+
+/// What a task uses that is killed for its memory: in the second half of its time that rises to its limit.
+fn risen(usual: u64, limit: u64, part: f64) -> u64 {
+    let part = ((part - 0.5) * 4.0).clamp(0.0, 1.0);
+    usual + (limit.saturating_sub(usual) as f64 * part) as u64
 }
 
 /// The last hour of a node.
@@ -108,6 +139,21 @@ fn sum(one: &Stats, other: &Stats) -> Stats {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_is_killed_for_his_memory_had_used_all_of_it() {
+        let (from, until) = (Timestamp(0), Timestamp(60 * SECOND));
+        let used = |at: i64| risen(600, 1_000, part(from, Timestamp(at * SECOND), until));
+        assert_eq!([used(0), used(30), used(45), used(50)], [600, 600, 1_000, 1_000]);
+        assert_eq!(risen(5, 5, part(from, from, from)), 5, "what ends at once has no time to rise");
+    }
+
+    #[test]
+    fn gpus_have_the_memory_of_their_type() {
+        let memory = |node: &str| load::memory_mb(gpu_type(&cast::node(node)).as_ref());
+        let nodes = ["sim-v100-03", "sim-titanx-01", "sim-mig-02", "sim-a100-01"];
+        assert_eq!(nodes.map(memory), [32_768, 12_288, 40_960, 81_920]);
+    }
 
     #[test]
     fn the_last_hour_is_measured_most_finely_and_nothing_after_its_end() {

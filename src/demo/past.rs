@@ -1,5 +1,6 @@
 //! Months of jobs that have ended, in all the ways that there are.
 
+use protocol::cluster::GpuRuntime;
 use protocol::exit::{Cause, Exit};
 use protocol::jobs::Retries;
 use protocol::placement::TaskPlacement;
@@ -55,7 +56,11 @@ fn one(now: Timestamp, ago: i64, number: usize, random: &mut StdRng, reader: &mu
         let ended = placed.plus_millis(ran);
         let places = places(&draft, random);
         let first = places.first().map_or(cast::CUT_OFF, |place| place.node.as_str());
-        let exit = if last { end(&draft, random) } else { misfortune(first, random) };
+        let exit = if last {
+            end(&draft, random)
+        } else {
+            misfortune(first, draft.rack.gpu_runtime, random)
+        };
         let borrowed = draft.cluster == "default";
         let times = Times { placed, started, ended: Some(ended) };
         life.add(Run { places, times, exit: Some(exit), borrowed });
@@ -153,6 +158,7 @@ fn exit(code: Option<i32>, cause: Cause, evidence: &[&str]) -> Exit {
 /// The failures that are the user's, with the lines that show them.
 fn failure(draft: &Draft, random: &mut StdRng) -> Exit {
     let limit_mb = draft.resources().memory_mb;
+    let maker = draft.rack.gpu_runtime;
     let refused =
         "invalid mount config for type \"bind\": bind source path does not exist: /data/coco";
     match random.random_range(0..17) {
@@ -167,17 +173,15 @@ fn failure(draft: &Draft, random: &mut StdRng) -> Exit {
             Cause::SharedMemory { shm_mb: 64 },
             &["RuntimeError: DataLoader worker (pid 218) is killed by signal: Bus error."],
         ),
-        8 | 9 => exit(
-            Some(1),
-            Cause::GpuOutOfMemory,
-            &["torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.50 GiB."],
-        ),
-        10 => exit(
+        8 | 9 => exit(Some(1), Cause::GpuOutOfMemory, &[gpu_out_of_memory(maker)]),
+        10 if is_nvidias(maker) => exit(
             Some(1),
             Cause::CudaVersion,
             &["RuntimeError: The NVIDIA driver on your system is too old (found version 11040)."],
         ),
-        11 => exit(Some(1), Cause::NcclError, &["NCCL WARN Connect to 10.2.0.7<34412> failed"]),
+        11 if is_nvidias(maker) => {
+            exit(Some(1), Cause::NcclError, &["NCCL WARN Connect to 10.2.0.7<34412> failed"])
+        }
         12 => exit(Some(1), Cause::DiskFull, &["OSError: [Errno 28] No space left on device"]),
         13 => exit(
             Some(1),
@@ -189,7 +193,9 @@ fn failure(draft: &Draft, random: &mut StdRng) -> Exit {
             Cause::FileMissing,
             &["FileNotFoundError: [Errno 2] No such file or directory: 'data/train.tfrecord'"],
         ),
-        15 => exit(Some(1), Cause::ProgramError, &["NameError: name 'lr_schedule' is not defined"]),
+        10 | 11 | 15 => {
+            exit(Some(1), Cause::ProgramError, &["NameError: name 'lr_schedule' is not defined"])
+        }
         _ => match random.random_range(0..4) {
             0 => {
                 exit(Some(139), Cause::Signal { signal: 11 }, &["Segmentation fault (core dumped)"])
@@ -209,14 +215,33 @@ fn failure(draft: &Draft, random: &mut StdRng) -> Exit {
     }
 }
 
+/// What a program says whose GPU has no memory left.
+fn gpu_out_of_memory(maker: GpuRuntime) -> &'static str {
+    match maker {
+        GpuRuntime::Amd => "torch.OutOfMemoryError: HIP out of memory. Tried to allocate 2.50 GiB.",
+        GpuRuntime::Ascend => "RuntimeError: NPU out of memory. Tried to allocate 2.50 GiB.",
+        GpuRuntime::Nvidia | GpuRuntime::Cdi | GpuRuntime::None => {
+            "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.50 GiB."
+        }
+    }
+}
+
+/// Whether GPUs are NVIDIA's, of which nothing has to be asked for where they are simulated.
+fn is_nvidias(maker: GpuRuntime) -> bool {
+    match maker {
+        GpuRuntime::Nvidia | GpuRuntime::Cdi | GpuRuntime::None => true,
+        GpuRuntime::Amd | GpuRuntime::Ascend => false,
+    }
+}
+
 /// What ends an attempt without being the user's fault; another one follows.
-fn misfortune(node: &str, random: &mut StdRng) -> Exit {
+fn misfortune(node: &str, maker: GpuRuntime, random: &mut StdRng) -> Exit {
     let node = cast::node(node);
     match random.random_range(0..8) {
         0..4 => exit(None, Cause::Preempted, &[]),
         4 => exit(None, Cause::NodeLost { node }, &[]),
         5 => exit(Some(137), Cause::EngineRestarted { node }, &[]),
-        6 => exit(
+        6 if is_nvidias(maker) => exit(
             Some(1),
             Cause::GpuHardware,
             &["NVRM: Xid (PCI:0000:3b:00): 48, Double Bit ECC Error"],

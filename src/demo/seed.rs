@@ -135,7 +135,7 @@ mod tests {
         }
         let idle = |task: &database::tasks::Task| {
             let loads = task.placement.gpus.iter();
-            let loads = loads.map(|gpu| load::of_gpu(*gpu, task.key.job, 0).load);
+            let loads = loads.map(|gpu| load::of_gpu((*gpu, 81_920), task.key.job, 0).load);
             loads.filter(|load| *load == Some(0.0)).count()
         };
         assert!(running.iter().any(|task| idle(task) == task.placement.gpus.len()));

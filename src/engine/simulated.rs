@@ -282,7 +282,7 @@ fn reading(gpus: &[Gpu]) -> Reading {
         model: Some(gpu.gpu_type.to_string()),
         profile: None,
         part_of: None,
-        memory_mb: load::MEMORY_MB,
+        memory_mb: load::memory_mb(Some(&gpu.gpu_type)),
         fault: (!gpu.healthy).then_some(GpuFault::Silent),
         gpu_type: Some(gpu.gpu_type.clone()),
     };

@@ -82,7 +82,7 @@ pub(super) const ADMIN: Admin = Admin {
     remove_cluster_text: "No active job may use it.",
     share_title: "Guaranteed share",
     share: "Share",
-    share_hint: "What it is guaranteed. Left empty: nothing; it uses what others leave idle.",
+    share_hint: "What it is guaranteed of all nodes, also those that take no tasks now. Left empty: nothing; it uses what others leave idle.",
     promises: "Guaranteed of what there is",
     beyond: "more than there is",
     share_gpus_hint: "Type and count, such as A100=8. Types not named are only borrowed then.",

@@ -128,7 +128,7 @@ pub(super) const JOBS: Jobs = Jobs {
     tasks: "Tasks",
     retries: "Retries",
     submitted: "Submitted",
-    queued: "Queued",
+    queued: "Until start",
     ran: "Ran",
     left: |left| format!("{left} left"),
     select_all: "Select all jobs on this page",

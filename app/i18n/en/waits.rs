@@ -1,3 +1,4 @@
+use protocol::amount::Amount;
 use protocol::wait::{Limited, ResourceKind, WaitReason};
 
 use crate::i18n::waits::{amount, list};
@@ -138,6 +139,17 @@ pub(super) fn remedy(reason: &WaitReason) -> &'static str {
             "Stop the job and submit it again asking for less, or for a wider level."
         }
         WaitReason::Gang { .. } => "Fewer tasks, or smaller ones, would start sooner.",
+        WaitReason::Short { resource, best_node, .. } if *best_node == Amount::default() => {
+            match resource {
+                ResourceKind::Gpu => {
+                    "Starts when jobs that hold them end, or with another GPU type."
+                }
+                ResourceKind::Cpu
+                | ResourceKind::Memory
+                | ResourceKind::Disk
+                | ResourceKind::Port => "Starts when jobs that hold it end.",
+            }
+        }
         WaitReason::Short { .. } => "Asking for less of it would start the job sooner.",
         WaitReason::Impossible { .. } => "Stop the job and submit it again asking for less.",
         WaitReason::ShareElsewhere { .. } => {

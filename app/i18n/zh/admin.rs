@@ -82,7 +82,7 @@ pub(super) const ADMIN: Admin = Admin {
     remove_cluster_text: "不能有活动的作业使用它。",
     share_title: "保障的配额",
     share: "配额",
-    share_hint: "保障的配额。留空则无保障，使用他人空闲的资源。",
+    share_hint: "在全部节点（包括暂不接收任务的节点）中保障的配额。留空则无保障，使用他人空闲的资源。",
     promises: "已承诺与现有的资源",
     beyond: "超出现有资源",
     share_gpus_hint: "类型和数量，例如 A100=8。未列出的类型只能借用。",

@@ -118,7 +118,7 @@ pub(super) const JOBS: Jobs = Jobs {
     tasks: "任务",
     retries: "重试",
     submitted: "提交时间",
-    queued: "排队",
+    queued: "启动前",
     ran: "运行",
     left: |left| format!("剩余 {left}"),
     select_all: "选择本页全部作业",

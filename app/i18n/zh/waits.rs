@@ -1,3 +1,4 @@
+use protocol::amount::Amount;
 use protocol::ids::GpuType;
 use protocol::spec::{NodeWish, TopologyLevel};
 use protocol::wait::{Limited, ResourceKind, WaitReason};
@@ -120,6 +121,15 @@ pub(super) fn remedy(reason: &WaitReason) -> &'static str {
         WaitReason::LevelFull { .. } => "减少任务数或放宽层级可更早启动。",
         WaitReason::LevelTooSmall { .. } => "请停止该作业，减少申请量或放宽层级后重新提交。",
         WaitReason::Gang { .. } => "减少任务数或单任务资源可更早启动。",
+        WaitReason::Short { resource, best_node, .. } if *best_node == Amount::default() => {
+            match resource {
+                ResourceKind::Gpu => "占用 GPU 的作业结束后即可启动；也可改用其他型号的 GPU。",
+                ResourceKind::Cpu
+                | ResourceKind::Memory
+                | ResourceKind::Disk
+                | ResourceKind::Port => "占用该资源的作业结束后即可启动。",
+            }
+        }
         WaitReason::Short { .. } => "减少该资源的申请量可更早启动。",
         WaitReason::Impossible { .. } => "请停止该作业，减少申请量后重新提交。",
         WaitReason::ShareElsewhere { .. } => {

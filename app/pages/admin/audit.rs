@@ -140,7 +140,7 @@ fn older(words: &str, last: i64) -> String {
 }
 
 /// What more is known of it: of a terminal its id, and how it was opened or ended; of tokens and groups
-/// what people call them.
+/// what people call them; of settings which of them became others.
 fn detail(texts: &'static Texts, entry: &AuditEntry) -> String {
     let AuditEntry { action, detail, .. } = entry;
     let of_terminal = matches!(action, AuditAction::TerminalOpened | AuditAction::TerminalEnded);
@@ -152,11 +152,28 @@ fn detail(texts: &'static Texts, entry: &AuditEntry) -> String {
             | AuditAction::ContainerStopped
             | AuditAction::ContainerRemoved
     );
+    let of_settings = matches!(
+        action,
+        AuditAction::NodeSaved
+            | AuditAction::VirtualClusterSaved
+            | AuditAction::StorageSaved
+            | AuditAction::GroupSaved
+    );
+    if let Some(settings) = of_settings.then(|| settings(texts, detail)).flatten() {
+        return settings;
+    }
     match detail.split_once(' ') {
         Some((id, how)) if of_terminal => format!("{id} {}", (texts.said)(how)),
         Some(_) | None if of_people => detail.clone(),
         Some(_) | None => (texts.said)(detail),
     }
+}
+
+/// The names of settings in words; none where it is not these that it says.
+fn settings(texts: &'static Texts, detail: &str) -> Option<String> {
+    let named = detail.split(", ").map(|key| (texts.audit.setting)(key));
+    let named: Vec<_> = named.collect::<Option<_>>()?;
+    Some(named.join(texts.common.comma))
 }
 
 #[component]
@@ -179,7 +196,45 @@ fn Row(entry: AuditEntry) -> impl IntoView {
 
 #[cfg(test)]
 mod tests {
-    use super::older;
+    use protocol::cluster::{NodeSettings, VirtualClusterSettings};
+    use protocol::person::GroupSettings;
+    use protocol::storages::{StorageSettings, StorageSource};
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::i18n::Language;
+
+    #[test]
+    fn every_setting_that_can_be_saved_has_words_in_every_language() {
+        let node = json!({"name": "n", "address": "10.0.0.1", "endpoint": "sim://n", "metrics": "http://n"});
+        let node: NodeSettings = serde_json::from_value(node).unwrap();
+        let cluster = json!({"name": "lab", "limits": {"user": {"running_jobs": 1}}, "within": {"rack": ["3"]}});
+        let cluster: VirtualClusterSettings = serde_json::from_value(cluster).unwrap();
+        let source = StorageSource::Path("/mnt".to_owned());
+        let storage = StorageSettings::new("data".parse().unwrap(), source);
+        let group = GroupSettings::new("lab".parse().unwrap());
+        let all = [
+            serde_json::to_value(node),
+            serde_json::to_value(cluster),
+            serde_json::to_value(storage),
+            serde_json::to_value(group),
+        ];
+        for settings in all {
+            let Value::Object(fields) = settings.unwrap() else { panic!("settings are an object") };
+            for key in fields.keys() {
+                for language in [Language::English, Language::Chinese] {
+                    assert!(settings_in(language, key).is_some(), "{key} in {language:?}");
+                }
+            }
+        }
+        let said = settings_in(Language::Chinese, "share, borrows");
+        assert_eq!(said.as_deref(), Some("配额、借用"));
+        assert_eq!(settings_in(Language::English, "takes no new jobs"), None);
+    }
+
+    fn settings_in(language: Language, detail: &str) -> Option<String> {
+        settings(language.texts(), detail)
+    }
 
     #[test]
     fn what_is_older_is_searched_for_the_same() {

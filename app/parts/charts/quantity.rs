@@ -37,6 +37,31 @@ impl Unit {
         }
     }
 
+    /// A value with those figures that are right: it is kept to one part in 500, and whole up to 512.
+    fn kept(self, value: f32) -> f32 {
+        let step = match self {
+            Unit::Bytes | Unit::BytesPerSecond => {
+                let mut unit = 1.0;
+                while value / unit >= 1_024.0 {
+                    unit *= 1_024.0;
+                }
+                match value / unit {
+                    few if few < 10.0 => return value,
+                    some if some <= 512.0 => unit,
+                    _many => 10.0 * unit,
+                }
+            }
+            Unit::Watts | Unit::Megahertz | Unit::Count if value > 512.0 => 10.0,
+            Unit::Cores
+            | Unit::Percent
+            | Unit::Watts
+            | Unit::Degrees
+            | Unit::Megahertz
+            | Unit::Count => return value,
+        };
+        (value / step).round() * step
+    }
+
     /// The value at the top of a chart, which is whole, as people read it.
     pub(super) fn write_top(self, top: f32, texts: &Texts) -> String {
         match self {
@@ -173,11 +198,12 @@ static OF_GPU: [(Words, Unit, Metric); 7] = [
 /// The charts of what containers used and GPUs did. Of errors there is one only where there were any.
 pub(crate) fn charts(series: &[Series], gpus: &[GpuMetrics]) -> Vec<Chart> {
     let of_task = OF_TASK.iter().map(|(title, unit, metrics)| {
-        let lines = metrics.iter().filter_map(|(metric, name)| line(series, *metric, *name));
+        let lines =
+            metrics.iter().filter_map(|(metric, name)| line(series, *metric, (*name, *unit)));
         Chart { title: *title, unit: *unit, lines: lines.collect() }
     });
     let of_gpus = OF_GPU.iter().map(|(title, unit, metric)| {
-        let of_gpu = |gpu: &GpuMetrics| line(&gpu.series, *metric, Name::Gpu(gpu.index));
+        let of_gpu = |gpu: &GpuMetrics| line(&gpu.series, *metric, (Name::Gpu(gpu.index), *unit));
         let lines = gpus.iter().filter_map(of_gpu).collect();
         Chart { title: *title, unit: *unit, lines }
     });
@@ -194,9 +220,10 @@ pub(crate) fn charts(series: &[Series], gpus: &[GpuMetrics]) -> Vec<Chart> {
     of_task.chain(of_gpus).filter(tells).collect()
 }
 
-fn line(series: &[Series], metric: Metric, name: Name) -> Option<Line> {
+fn line(series: &[Series], metric: Metric, (name, unit): (Name, Unit)) -> Option<Line> {
     let found = series.iter().find(|series| series.metric == metric)?;
-    Some(Line { name, values: found.values.clone() })
+    let values = found.values.iter().map(|value| value.map(|value| unit.kept(value)));
+    Some(Line { name, values: values.collect() })
 }
 
 #[cfg(test)]
@@ -221,6 +248,20 @@ mod tests {
             assert_eq!(unit.write(value, Language::English.texts()), written);
         }
         assert_eq!(Unit::Percent.write(97.4, Language::Chinese.texts()), "97%");
+    }
+
+    #[test]
+    fn figures_are_shown_as_far_as_they_are_right() {
+        let gib = |amount: f32| amount * 1_073_741_824.0;
+        for (unit, value, written) in [
+            (Unit::Bytes, gib(59.25), "59\u{202f}GiB"),
+            (Unit::Bytes, gib(5.5), "5.5\u{202f}GiB"),
+            (Unit::Bytes, gib(871.0), "870\u{202f}GiB"),
+            (Unit::Megahertz, 1_412.0, "1\u{202f}410\u{202f}MHz"),
+            (Unit::Watts, 391.0, "391\u{202f}W"),
+        ] {
+            assert_eq!(unit.write(unit.kept(value)), written);
+        }
     }
 
     #[test]

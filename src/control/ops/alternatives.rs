@@ -1,15 +1,18 @@
 //! With which change a job that has to wait would start at once: found by trying.
 
+use std::collections::BTreeSet;
+
 use api::queue::{Alternative, Instead};
-use protocol::ids::VirtualClusterName;
+use protocol::ids::{GpuType, VirtualClusterName};
 use protocol::spec::{JobSpec, TimeLimit};
 use protocol::time::Timestamp;
 use scheduler::model::{AtOnce, Request, Standing};
 
 use crate::known::queue::Queue;
 
-/// Changes that are tried, and those that are told.
+/// Changes that are tried, other virtual clusters among them, and those that are told.
 const TRIED: usize = 12;
+const CLUSTERS: usize = 6;
 const TOLD: usize = 4;
 /// A job's tasks are halved so often.
 const HALVINGS: u32 = 3;
@@ -24,15 +27,7 @@ pub(super) fn find(
     queue: &mut Queue,
     now: Timestamp,
 ) -> Vec<Alternative> {
-    let types = queue.gpu_types();
-    let others = usable.iter().filter(|name| **name != request.virtual_cluster);
-    let candidates = splits(request)
-        .into_iter()
-        .chain(types.into_iter().filter_map(|gpu_type| {
-            let wanted = wants_only_of_job(spec, request) && !types_of(request).contains(&gpu_type);
-            wanted.then_some(Instead::GpuType { gpu_type })
-        }))
-        .chain(others.map(|name| Instead::VirtualCluster { virtual_cluster: name.clone() }));
+    let candidates = candidates(spec, request, usable, queue.gpu_types());
     let mut starts = |instead: Instead| {
         let AtOnce { standing, before } =
             queue.state().starts_now(&changed(request, &instead), now)?;
@@ -40,11 +35,27 @@ pub(super) fn find(
         Some(Alternative { instead, borrowed: standing == Standing::Borrowed, before })
     };
     let limited = limits(request).find_map(&mut starts);
-    let others = candidates.take(TRIED).filter_map(starts);
+    let others = candidates.into_iter().filter_map(starts);
     let mut found: Vec<_> = limited.into_iter().chain(others).collect();
     found.sort_by_key(|alternative| alternative.borrowed);
     found.truncate(TOLD);
     found
+}
+
+/// What is tried besides: another virtual cluster before another type, which not every program is made
+/// for.
+fn candidates(
+    spec: &JobSpec,
+    request: &Request,
+    usable: &[VirtualClusterName],
+    types: BTreeSet<GpuType>,
+) -> Vec<Instead> {
+    let others = usable.iter().filter(|name| **name != request.virtual_cluster).take(CLUSTERS);
+    let others = others.map(|name| Instead::VirtualCluster { virtual_cluster: name.clone() });
+    let any = wants_only_of_job(spec, request);
+    let types = types.into_iter().filter(|gpu_type| any && !types_of(request).contains(gpu_type));
+    let types = types.map(|gpu_type| Instead::GpuType { gpu_type });
+    splits(request).into_iter().chain(others).chain(types).take(TRIED).collect()
 }
 
 /// Limits below the one that it has.
@@ -73,7 +84,7 @@ fn wants_only_of_job(spec: &JobSpec, request: &Request) -> bool {
     spec.roles.iter().all(|role| role.gpu_types.is_empty()) && !types_of(request).is_empty()
 }
 
-fn types_of(request: &Request) -> &[protocol::ids::GpuType] {
+fn types_of(request: &Request) -> &[GpuType] {
     let mut with_gpus = request.roles.iter().filter(|role| role.demand.gpus > 0);
     with_gpus.next().map_or(&[], |role| role.gpu_types.as_slice())
 }
@@ -108,6 +119,29 @@ fn changed(request: &Request, instead: &Instead) -> Request {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn virtual_clusters_are_tried_before_types_and_leave_room_for_some() {
+        let text = r#"{"jobName": "job", "image": "berth/base", "gpuType": "V100", "taskRoles":
+            [{"name": "worker", "taskNumber": 1, "cpuNumber": 1, "memoryMB": 100, "gpuNumber": 4,
+            "command": "true"}]}"#;
+        let spec = protocol::parse::parse(text).unwrap().spec;
+        let request = crate::known::queue::request(&spec, &"ada".parse().unwrap());
+        let types: BTreeSet<GpuType> =
+            (0..12).map(|at| format!("T{at}").parse().unwrap()).collect();
+        let tried = |clusters: &[VirtualClusterName]| {
+            let tried = candidates(&spec, &request, clusters, types.clone());
+            tried.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let few: [VirtualClusterName; 2] = ["default", "vision"].map(|name| name.parse().unwrap());
+        let tried_of_few = tried(&few);
+        assert_eq!(tried_of_few[..4], ["split:2x2", "split:4x1", "vc:vision", "type:T0"]);
+        assert_eq!(tried_of_few.len(), TRIED);
+        let many: Vec<VirtualClusterName> =
+            (10..30).map(|at| format!("vc-{at}").parse().unwrap()).collect();
+        let tried_of_many = tried(&many);
+        assert_eq!(tried_of_many[7..9], ["vc:vc-15", "type:T0"]);
+    }
 
     #[test]
     fn shorter_limits_are_tried_the_longest_first() {

@@ -15,7 +15,7 @@ use scheduler::Like;
 use scheduler::model::{self, Answer, Request, RoleRequest, Standing};
 
 use super::alternatives;
-use crate::accounts::rights::Usable;
+use crate::accounts::rights::{self, Usable};
 use crate::known::queue::Queue;
 use crate::known::runs;
 use crate::shared::Shared;
@@ -31,18 +31,39 @@ const TYPES: usize = 4;
 pub(super) struct Asked<'a> {
     pub(super) request: &'a Request,
     pub(super) spec: &'a JobSpec,
-    /// Where else whoever asks could have it.
+    /// Where else it could be had.
     pub(super) usable: &'a [VirtualClusterName],
     /// Since when it waits.
     pub(super) since: Timestamp,
 }
 
-/// The virtual clusters that somebody may use.
-pub(super) async fn usable(shared: &Shared, actor: &Actor) -> Result<Vec<VirtualClusterName>> {
+/// The virtual clusters that take jobs of an owner, of those that whoever asks may use: the job is the
+/// owner's, and of others what is free is not told.
+pub(super) async fn usable(
+    shared: &Shared,
+    actor: &Actor,
+    owner: &UserName,
+) -> Result<Vec<VirtualClusterName>> {
     let usable = Usable::by(&shared.store, &shared.people, actor).await?;
+    let owner = match *owner == actor.user {
+        true => None,
+        false => standing_of(shared, owner).await?,
+    };
     let cluster = shared.nodes.cluster();
-    let open = cluster.virtual_clusters.iter().filter(|settings| usable.admits(settings));
+    let open = cluster.virtual_clusters.iter().filter(|settings| {
+        usable.admits(settings)
+            && owner.as_ref().is_none_or(|owner| owner.may_use(settings))
+            && !cluster.stopped.contains(&settings.name)
+    });
     Ok(open.map(|settings| settings.name.clone()).collect())
+}
+
+/// What is known of a user, if he is there.
+async fn standing_of(shared: &Shared, user: &UserName) -> Result<Option<rights::Standing>> {
+    let Some(user) = database::users::get(shared.store.database.read(), user).await? else {
+        return Ok(None);
+    };
+    Ok(rights::standing(&shared.store, &shared.people, &user).await?)
 }
 
 /// What the scheduler would do with a job that is not submitted.

@@ -308,7 +308,8 @@ impl Ops {
 
     /// What the scheduler would do with a job.
     async fn dry_run(&self, actor: &Actor, spec: JobSpec) -> Result<DryRun> {
-        let (usable, user) = (answers::usable(&self.shared, actor).await?, actor.user.clone());
+        let user = actor.user.clone();
+        let usable = answers::usable(&self.shared, actor, &user).await?;
         let asked = self.shared.jobs.ask(move |queue| {
             let now = now();
             let request = wanted(queue, &spec, &user);

@@ -95,7 +95,8 @@ pub(super) async fn explain(
         return Ok(None);
     }
     let id = row.id;
-    let (usable, since) = (answers::usable(shared, actor).await?, waits_since(row));
+    let usable = answers::usable(shared, actor, &row.key.user).await?;
+    let since = waits_since(row);
     let asked = shared.jobs.ask(move |queue| {
         let now = now();
         let request = queue.request(id)?;

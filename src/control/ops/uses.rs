@@ -7,12 +7,13 @@ use protocol::amount::Amount;
 use protocol::cluster::NodeCondition;
 use protocol::ids::VirtualClusterName;
 use protocol::resources::{Capacity, Taken};
+use protocol::shares::wholes;
 use scheduler::model::{Demand, WHOLE_GPU};
 
 use crate::known::cluster::{Cluster, capacity, condition};
 use crate::known::queue::{Holding, Holdings, amount_of_each};
 
-/// What a virtual cluster's jobs hold.
+/// What a virtual cluster's jobs hold, and of its share those of its parts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct InUse {
     pub(super) used: Usage,
@@ -39,6 +40,12 @@ impl Uses {
             (name.clone(), InUse { running_jobs, ..InUse::default() })
         };
         let mut running: HashMap<_, _> = holdings.jobs().map(of_jobs).collect();
+        let clusters = &cluster.virtual_clusters;
+        let wholes = clusters.iter().map(|part| (&part.name, wholes(part, clusters)));
+        let wholes: HashMap<_, _> = wholes.collect();
+        for whole in wholes.values().flatten() {
+            running.entry(whole.name.clone()).or_default();
+        }
         for (node, held) in holdings.on_nodes() {
             let node = cluster.node(node).map(capacity).unwrap_or_default();
             for Holding { task, demand, virtual_cluster, borrowed } in held {
@@ -46,6 +53,11 @@ impl Uses {
                 add(&mut uses.used, &task.gpus, demand, &node);
                 if *borrowed {
                     add(&mut uses.borrowed, &task.gpus, demand, &node);
+                    continue;
+                }
+                for whole in wholes.get(virtual_cluster).into_iter().flatten() {
+                    let Some(uses) = running.get_mut(&whole.name) else { continue };
+                    add(&mut uses.used, &task.gpus, demand, &node);
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! What simulated tasks use, which follows from their job and from how long they have run.
 
-use protocol::ids::JobId;
+use protocol::ids::{GpuType, JobId};
 
 use crate::exporter::GpuSample;
 use crate::model::Stats;
@@ -45,17 +45,28 @@ pub fn of_task(job: JobId, (cpus, memory_mb): (u32, u64), ran_ms: i64) -> Stats 
     }
 }
 
-/// How much memory GPUs have, in MiB.
-pub(super) const MEMORY_MB: u64 = 81_920;
-
-/// What a GPU does whose task has run for so many milliseconds: its load swings with the task's.
+/// How much memory a GPU of a type has, in MiB; one of a type that is not known here has as much as many.
 #[must_use]
-pub fn of_gpu(index: u32, job: JobId, ran_ms: i64) -> GpuSample {
+pub fn memory_mb(gpu_type: Option<&GpuType>) -> u64 {
+    match gpu_type.map(GpuType::as_str) {
+        Some("TITANX") => 12_288,
+        Some("V100") => 32_768,
+        Some("A100-3g.40gb") => 40_960,
+        Some("Ascend910B") => 65_536,
+        Some("MI300X") => 196_608,
+        Some(_) | None => 81_920,
+    }
+}
+
+/// What a GPU with so many MiB does whose task has run for so many milliseconds: its load swings with the
+/// task's.
+#[must_use]
+pub fn of_gpu((index, memory_mb): (u32, u64), job: JobId, ran_ms: i64) -> GpuSample {
     let ran = ran_ms.max(0) as f64 / 1000.0;
     let swing = (ran / ROUND * std::f64::consts::TAU + f64::from(index)).sin();
     let idle = is_last(job, IDLE) || is_last(job, HALF) && index % 2 == 1;
     let (load, filled) = if idle { (0.0, 0.01) } else { (85.0 + 12.0 * swing, 0.74) };
-    let memory = (MEMORY_MB << 20) as f64;
+    let memory = (memory_mb << 20) as f64;
     GpuSample {
         index: Some(index),
         uuid: None,
@@ -79,12 +90,13 @@ mod tests {
     #[test]
     fn gpus_work_unless_their_job_leaves_them_alone() {
         for ran in [0, 30_000, 90_000, 10_000_000] {
-            let sample = of_gpu(3, JobId(5), ran);
+            let sample = of_gpu((3, 81_920), JobId(5), ran);
             let load = sample.load.unwrap();
             assert!((70.0..100.0).contains(&load), "{load}");
             assert!(sample.memory < sample.all_memory);
-            assert_eq!(of_gpu(3, JobId(21), ran).load, Some(0.0));
-            let half = [0, 1, 2].map(|index| of_gpu(index, JobId(12), ran).load == Some(0.0));
+            assert_eq!(of_gpu((3, 81_920), JobId(21), ran).load, Some(0.0));
+            let half =
+                [0, 1, 2].map(|index| of_gpu((index, 81_920), JobId(12), ran).load == Some(0.0));
             assert_eq!(half, [false, true, false]);
         }
     }

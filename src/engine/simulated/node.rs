@@ -218,10 +218,15 @@ impl State {
         for found in self.containers.values() {
             let Phase::Running { started_at, .. } = found.phase else { continue };
             let ran = self.now().since(started_at);
-            let gpus = found.kept.gpus.iter();
-            samples.extend(gpus.map(|index| load::of_gpu(*index, found.key.job, ran)));
+            let gpus = found.kept.gpus.iter().map(|index| (*index, self.gpu_memory_mb(*index)));
+            samples.extend(gpus.map(|gpu| load::of_gpu(gpu, found.key.job, ran)));
         }
         samples
+    }
+
+    fn gpu_memory_mb(&self, index: u32) -> u64 {
+        let gpu = self.capacity.gpus.iter().find(|gpu| gpu.index == index);
+        load::memory_mb(gpu.map(|gpu| &gpu.gpu_type))
     }
 
     pub(super) fn find(&self, name: &str) -> Result<&SimContainer> {

@@ -55,9 +55,11 @@ const OF_CLUSTER: [(&str, &str, OfCluster); 4] = [
     ("virtual_cluster_gpus", "GPUs that are guaranteed to a virtual cluster, or all", |cluster| {
         cluster.total.gpus.values().copied().sum::<Amount>().to_f64()
     }),
-    ("virtual_cluster_gpus_used", "GPUs that its jobs hold", |cluster| {
-        cluster.used.gpus.values().copied().sum::<Amount>().to_f64()
-    }),
+    (
+        "virtual_cluster_gpus_used",
+        "GPUs that its jobs hold, and of its share those of its parts",
+        |cluster| cluster.used.gpus.values().copied().sum::<Amount>().to_f64(),
+    ),
     ("virtual_cluster_jobs_running", "Its jobs that run", |cluster| cluster.running_jobs as f64),
     ("virtual_cluster_jobs_waiting", "Its jobs that wait", |cluster| cluster.waiting_jobs as f64),
 ];

@@ -11,9 +11,10 @@ use api::users::NewUser;
 use api::{Actor, Backend};
 use control::{Control, GpuOptions, Options};
 use protocol::amount::Amount;
-use protocol::cluster::GpuCount;
+use protocol::cluster::{GpuCount, VirtualClusterSettings};
 use protocol::gpus::GpuWeights;
 use protocol::ids::{GpuType, JobKey, VirtualClusterName};
+use protocol::limits::{Limit, Limits};
 use protocol::spec::Priority;
 use protocol::state::State;
 use protocol::wait::{Ground, Likeness, WaitReason};
@@ -228,6 +229,42 @@ async fn a_waiting_job_is_told_what_there_is_who_holds_it_and_what_would_start_i
         Alternative { instead, borrowed: false, before: None }
     };
     assert_eq!(why.alternatives, [split(2, 2), split(4, 1)]);
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn where_a_job_would_start_instead_is_where_its_owner_may_have_it() {
+    let house = House::new(1);
+    let open_to = |name: &str, users: &[&str]| {
+        let users = users.iter().map(|user| user.parse().unwrap()).collect();
+        VirtualClusterSettings { users, ..VirtualClusterSettings::new(name.parse().unwrap()) }
+    };
+    let user_limit = Limit { running_gpus: Some(4), ..Limit::default() };
+    let limits = Limits { user: user_limit, ..Limits::default() };
+    let default = VirtualClusterSettings { limits, ..open_to("default", &[]) };
+    let hers = open_to("hers", &["ada"]);
+    let virtual_clusters =
+        vec![default, open_to("his", &["bob"]), hers, open_to("stopped", &["ada"])];
+    let options = house.options(house.database().await);
+    let control = control::start(Options { virtual_clusters, ..options }).await.unwrap();
+    let backend = &control.backend;
+    let (ada, bob) = (user(backend, "ada").await, user(backend, "bob").await);
+    let stopped = "stopped".parse().unwrap();
+    backend.virtual_clusters.set_stopped(&admin(), &stopped, true).await.unwrap();
+    let mut keys = Vec::new();
+    for name in ["runs", "waits"] {
+        let text = job(name, 1, 3, "sleep 1000", "");
+        let submission = Submission { text, cloned_from: None, expected_name: None };
+        keys.push(backend.jobs.submit(&ada, submission).await.unwrap().key);
+    }
+    let waits = &keys[1];
+    until_of(backend, waits, |why| matches!(why.reason, WaitReason::UserLimit { .. })).await;
+    for (reader, offered) in [(&ada, vec!["vc:hers"]), (&admin(), vec!["vc:hers"]), (&bob, vec![])]
+    {
+        let why = backend.queue.explain(reader, waits).await.unwrap().unwrap();
+        let told: Vec<_> = why.alternatives.iter().map(|told| told.instead.to_string()).collect();
+        assert_eq!(told, offered, "to {}", reader.user);
+    }
     control.shutdown().await;
 }
 

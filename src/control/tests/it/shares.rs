@@ -45,6 +45,13 @@ async fn a_part_runs_on_its_own_share_then_on_its_parents() {
     let one = "one".parse().unwrap();
     let view = backend.virtual_clusters.get(&admin(), &one).await.unwrap();
     assert_eq!((view.used.gpus[&titanx()], view.borrowed.gpus.len()), (8.into(), 0));
+    let lab = "lab".parse().unwrap();
+    let view = backend.virtual_clusters.get(&admin(), &lab).await.unwrap();
+    assert_eq!(
+        (view.used.gpus[&titanx()], view.running_jobs),
+        (8.into(), 0),
+        "its part has it all"
+    );
     submit(backend, of("one", "others", 1)).await;
     let waiting = |detail: &api::jobs::JobDetail| detail.summary.waiting.is_some();
     until(backend, "others", waiting).await;
@@ -55,6 +62,8 @@ async fn a_part_runs_on_its_own_share_then_on_its_parents() {
     until_state(backend, "others", State::Running).await;
     let view = backend.virtual_clusters.get(&admin(), &one).await.unwrap();
     assert_eq!(view.borrowed.gpus[&titanx()], 1.into());
+    let view = backend.virtual_clusters.get(&admin(), &lab).await.unwrap();
+    assert_eq!(view.used.gpus[&titanx()], 8.into(), "what its part borrows is not its");
     control.shutdown().await;
 }
 
