@@ -260,7 +260,7 @@ mod tests {
             (Unit::Megahertz, 1_412.0, "1\u{202f}410\u{202f}MHz"),
             (Unit::Watts, 391.0, "391\u{202f}W"),
         ] {
-            assert_eq!(unit.write(unit.kept(value)), written);
+            assert_eq!(unit.write(unit.kept(value), Language::English.texts()), written);
         }
     }
 
