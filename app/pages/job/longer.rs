@@ -53,8 +53,12 @@ fn Ends(limit: TimeLimit, since: Timestamp, instead: bool) -> impl IntoView {
             false => (texts.job.ends_by)(&moment),
         };
         let (before, behind) = around(&sentence, &moment);
-        view! { {before.to_owned()} <span class="moment">{moment}</span> {behind.to_owned()} }
-            .into_any()
+        // One whole: in a button the parts would stand beside each other, each as narrow as it can be.
+        view! {
+            <span>
+                {before.to_owned()} <span class="moment">{moment}</span> {behind.to_owned()}
+            </span>
+        }
     };
     view! { {move || sentence()} }
 }
