@@ -26,7 +26,9 @@ pub(crate) fn Rail() -> impl IntoView {
                     type="submit"
                     form="job"
                     class="button button--primary"
-                    disabled=move || busy.get() || editing.way.get() == Way::File
+                    disabled=move || busy.get()
+                    // It can be reached, so that the keyboard can scroll what it stands in.
+                    aria-disabled=move || (editing.way.get() == Way::File).then_some("true")
                 >
                     {words}
                     <kbd class="keys">{tr(|t| t.submit.keys)}</kbd>
