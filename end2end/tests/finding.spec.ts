@@ -194,7 +194,7 @@ test("the table of nodes says the same as the map, sorted and searched", async (
   const rows = page.locator("tbody tr");
   await expect(rows).toHaveCount(40);
   const texts = await rows.allTextContents();
-  const held = texts.map((text) => Number(/admin~laid-out × (\d+)/.exec(text)?.[1] ?? 0));
+  const held = texts.map((text) => Number(/admin~laid-out\s×\s(\d+)/.exec(text)?.[1] ?? 0));
   expect(held.reduce((sum, gpus) => sum + gpus, 0)).toBe(6);
   const free = page.getByRole("columnheader", { name: "Free GPUs" });
   await expect(free).toHaveAttribute("aria-sort", "ascending");
