@@ -92,7 +92,7 @@ pub(crate) struct Usage {
     pub(crate) csv: Word,
     pub(crate) from: Word,
     pub(crate) until: Word,
-    /// So many days are shown where a first or last one is not said.
+    /// So many days are shown where neither the first nor the last one is said.
     pub(crate) days_unsaid: fn(i64) -> String,
     pub(crate) show: Word,
     /// By what use is summed up.

@@ -253,8 +253,7 @@ pub struct VirtualClusterSettings {
     /// up their right to its share.
     #[serde(default)]
     pub preempts: Preempts,
-    /// Whether its jobs that have to start soon to meet their deadlines go before others of their priority,
-    /// and not before those of their owners alone.
+    /// Whether its jobs that have to start soon to meet their deadlines go before others of their priority.
     #[serde(default)]
     pub deadlines: bool,
     /// For how many minutes its tasks run on without a word from the server, after which their jobs start

@@ -291,7 +291,6 @@ impl State {
     }
 }
 
-/// What is said of a job that waits for no room: somebody holds it, or a moment has to come.
 /// What is said of a job that has no place in the queue.
 pub(crate) fn without_place(reason: WaitReason, expected_start: Option<Timestamp>) -> Waiting {
     Waiting { reason, position: 1, expected_start }

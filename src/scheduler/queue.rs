@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use protocol::ids::{JobId, UserName, VirtualClusterName};
+use protocol::ids::{JobId, UserName};
 use protocol::spec::Priority;
 use protocol::time::Timestamp;
 
@@ -132,22 +132,6 @@ pub(crate) struct Tried {
     pub(crate) idle: Option<u64>,
 }
 
-/// Whose jobs change places with each other, if they are of one priority.
-pub(crate) type Owner = (VirtualClusterName, UserName);
-
-/// An owner some of whose jobs have to start soon.
-#[derive(Debug, Default)]
-pub(crate) struct Hurry {
-    /// So many of them.
-    jobs: usize,
-    /// Places may have to be given anew.
-    stale: bool,
-    /// The last place of those who have to start soon: what comes behind it changes nothing.
-    last: Option<Key>,
-    /// Who had a place for that and left without having started: it is given back to the others.
-    gone: Vec<Waiter>,
-}
-
 /// All that wait.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
@@ -162,8 +146,6 @@ pub(crate) struct Queue {
     sleeping: BTreeSet<(Timestamp, JobId)>,
     /// Jobs of which their deadlines say something else from a moment on.
     turning: BTreeSet<(Timestamp, JobId)>,
-    /// By owner: those of whose jobs some have to start soon.
-    hurries: BTreeMap<Owner, Hurry>,
     next: usize,
 }
 
@@ -267,7 +249,6 @@ impl Queue {
             line.gaps = line.gaps.filter(|_| waiter.runs_ms().is_none());
             self.active.insert(waiter.line);
         }
-        self.comes_beside(&waiter);
     }
 
     /// The first of a line; of those alone who may borrow, if so.

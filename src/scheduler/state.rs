@@ -105,7 +105,7 @@ impl State {
 
     /// A waiting job is wanted no more, or is about to come back changed.
     pub fn cancel(&mut self, job: JobId) {
-        self.queue.withdraw(job);
+        self.queue.remove(job);
         self.let_go(job);
         self.give_up_places(job);
     }

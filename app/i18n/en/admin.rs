@@ -102,7 +102,7 @@ pub(super) const ADMIN: Admin = Admin {
     preempts_none: "None",
     preempts_hint: "Jobs of other classes only take the right to the share: where there is room elsewhere both run, else the higher one waits.",
     deadlines: "Near deadlines come first",
-    deadlines_hint: "A job that has to start soon to end by its deadline goes before other users' jobs of its priority, whatever its owner has had. Without this it goes before its owner's other jobs only.",
+    deadlines_hint: "A job that has to start soon to end by its deadline goes before others of its priority, whatever its owner has had.",
     lease: "Lease in minutes",
     lease_hint: "A task that hears nothing from the server for so long is ended on its node, and its job starts elsewhere. Left empty: it runs on, and waits for its node.",
     idle_title: "Idle GPUs",

@@ -77,7 +77,7 @@ const FIELDS: Fields = Fields {
     time_limit: "Time limit",
     time_limit_hint: "Such as 2h 30m. Then it is stopped; what is short may start sooner. Empty: none.",
     deadline: "To have ended by",
-    deadline_hint: "Such as 2026-12-01T08:00:00Z or 2026-12-01T16:00:00+08:00. When that is near, the job goes before your other jobs; its time limit says how soon it has to start.",
+    deadline_hint: "Such as 2026-12-01T08:00:00Z or 2026-12-01T16:00:00+08:00. Its time limit says how soon it has to start; where its virtual cluster minds deadlines, it then goes before others.",
     grace_signal: "Signal before it has to go",
     grace_none: "SIGTERM, or none at all without seconds",
     grace_seconds: "Seconds to save its work in",

@@ -35,9 +35,9 @@ impl Asked {
         }
     }
 
-    /// Whether it leaves the first or the last day to the server.
+    /// Whether it leaves the days to the server.
     pub(super) fn leaves_days_open(&self) -> bool {
-        self.query.from.is_none() || self.query.until.is_none()
+        self.query.from.is_none() && self.query.until.is_none()
     }
 
     /// What the address says.
@@ -98,11 +98,11 @@ mod tests {
     }
 
     #[test]
-    fn a_day_that_is_not_said_is_left_to_the_server() {
+    fn days_that_are_not_said_are_left_to_the_server() {
         let days = [("from", "2026-11-01"), ("until", "2026-11-30")];
-        assert!(!read(&days, false).leaves_days_open());
-        for open in [&days[..1], &days[1..], &days[..0]] {
-            assert!(read(open, false).leaves_days_open(), "{open:?}");
+        assert!(read(&days[..0], false).leaves_days_open());
+        for said in [&days[..1], &days[1..], &days[..]] {
+            assert!(!read(said, false).leaves_days_open(), "{said:?}");
         }
     }
 

@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 
 use api::Result;
-use database::jobs::JobRow;
+use database::jobs::{Job, JobRow};
 use protocol::environment::{self, JobFacts};
-use protocol::ids::UserName;
+use protocol::ids::{JobId, UserName};
+use protocol::spec::Dialect;
 use storage::{EntryKind, Storage, StoragePath, rights};
 
 use super::folders::checkpoints_of;
@@ -44,23 +45,33 @@ async fn checkpoints(storage: &Storage, user: &UserName, jobs: &[&JobRow]) -> Re
 
 /// The folders that a user's jobs have because they named none, where they are empty.
 async fn outputs(store: &Store, user: &UserName, jobs: &[&JobRow]) -> Result<()> {
-    let storage = &store.storage;
+    let (storage, conn) = (&store.storage, store.database.read());
+    let ids: Vec<JobId> = jobs.iter().map(|job| job.id).collect();
     let mut places = Vec::new();
-    for job in jobs {
-        let path = environment::default_output_dir(storage.uri(), &job.key.name);
+    for Job { row, spec } in database::jobs::by_ids(conn, &ids).await? {
+        let named = spec.output_dir.as_ref().is_some_and(|path| !path.is_empty());
+        if named || spec.dialect == Dialect::V2 {
+            continue;
+        }
+        let path = environment::default_output_dir(storage.uri(), &row.key.name);
         let place = storage.resolve(&path)?;
         if storage.owner(&place).await?.as_ref() == Some(user) {
             places.push(place);
         }
     }
-    if places.is_empty() {
-        return Ok(());
-    }
-    let used = used_by_others(store, user).await?;
-    let is_used = |place: &StoragePath| {
-        used.iter().any(|used| used.is_within(place) || place.is_within(used))
-    };
-    for place in places.iter().filter(|place| !is_used(place)) {
+    let mut known: Option<(Option<JobId>, Vec<StoragePath>)> = None;
+    for place in &places {
+        // A job that came meanwhile may have begun in it: what it writes must not be lost.
+        let last = database::jobs::given_last(conn).await?;
+        let used = match known.take().filter(|(as_of, _)| *as_of == last) {
+            Some((_, used)) => used,
+            None => used_by_active(store, user).await?,
+        };
+        let is_used = used.iter().any(|used| used.is_within(place) || place.is_within(used));
+        known = Some((last, used));
+        if is_used {
+            continue;
+        }
         if storage.remove_empty(place).await? || !storage.exists(place).await? {
             storage.release(place).await?;
             // Its owner may have made it anew in between.
@@ -73,9 +84,9 @@ async fn outputs(store: &Store, user: &UserName, jobs: &[&JobRow]) -> Result<()>
 }
 
 /// What a user's jobs that have not ended read or write: tasks of theirs may have it as a folder.
-async fn used_by_others(store: &Store, user: &UserName) -> Result<Vec<StoragePath>> {
+async fn used_by_active(store: &Store, user: &UserName) -> Result<Vec<StoragePath>> {
     let conn = store.database.read();
-    let ids: Vec<_> =
+    let ids: Vec<JobId> =
         database::jobs::active_of(conn, user).await?.into_iter().map(|job| job.id).collect();
     let mut used = Vec::new();
     for job in database::jobs::by_ids(conn, &ids).await? {

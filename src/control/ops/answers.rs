@@ -45,9 +45,14 @@ pub(super) async fn usable(
     owner: &UserName,
 ) -> Result<Vec<VirtualClusterName>> {
     let usable = Usable::by(&shared.store, &shared.people, actor).await?;
-    let owner = match *owner == actor.user {
-        true => None,
-        false => standing_of(shared, owner).await?,
+    let owner = if *owner == actor.user {
+        None
+    } else {
+        match standing_of(shared, owner).await? {
+            Some(owner) => Some(owner),
+            // He is gone, and may use none.
+            None => return Ok(Vec::new()),
+        }
     };
     let cluster = shared.nodes.cluster();
     let open = cluster.virtual_clusters.iter().filter(|settings| {

@@ -39,11 +39,11 @@ pub(super) const BERTH: &[Key] = &[
         .job(JobField::Deadline)
         .examples(r#"["2026-12-01T08:00:00Z"]"#)
         .help(
-            "By when the job is to have ended. While that is near, and can still be met by what the job is \
-             expected to run, it goes before its owner's other jobs; a time limit says best how long \
-             it runs. Nothing happens when it is missed.",
-            "作业应在此时刻之前结束。时限临近且按预计运行时长仍来得及时，作业排在同一用户的其他作业之前；\
-             运行时长上限最能说明作业要运行多久。错过时限不会有任何后果。",
+            "By when the job is to have ended. Its page says when it has to start for that; a time limit \
+             says best how long it runs. Where its virtual cluster minds deadlines, it goes before others \
+             of its priority while that is near and can be met. Nothing happens when it is missed.",
+            "作业应在此时刻之前结束。作业页面会说明最迟何时启动；运行时长上限最能说明作业要运行多久。\
+             若虚拟集群考虑时限，则在时限临近且仍来得及时，作业排在同优先级的其他作业之前。错过时限不会有任何后果。",
         ),
     Key::new("gpuType", Kind::Names)
         .job(JobField::GpuType)

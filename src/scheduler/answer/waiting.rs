@@ -144,6 +144,7 @@ impl State {
     }
 }
 
+/// What is said of a job that waits for no room: somebody holds it, or a moment has to come.
 pub(super) fn resting(waiter: &Waiter, now: Timestamp) -> Option<(JobId, Waiting)> {
     let job = waiter.key.job;
     if waiter.held {

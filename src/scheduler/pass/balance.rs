@@ -7,7 +7,7 @@ use protocol::time::Timestamp;
 
 use crate::cluster::Cluster;
 use crate::model::{Request, WHOLE_GPU};
-use crate::queue::{Behind, Key, Line};
+use crate::queue::{Behind, Line};
 use crate::state::State;
 
 /// Each GPU that a user holds beyond the one who holds least puts his jobs back by so much: more than
@@ -59,10 +59,8 @@ impl Cluster {
 impl State {
     /// Milliseconds by which the jobs of a line are put back.
     pub(crate) fn behind(&self, line: &Line, balance: &Balance) -> Behind {
-        // Who goes first has a turn of his own still; else the place is what has become old.
-        let own = |key: &Key| self.queue.jobs.get(&key.job).map(|waiter| waiter.turn.rank);
-        let of = |key: &Key| if key.goes_first() { own(key) } else { Some(key.turn.rank) };
-        let rank = line.queue.first().and_then(of).unwrap_or(i64::MAX);
+        let first = line.queue.first().and_then(|key| self.queue.jobs.get(&key.job));
+        let rank = first.map_or(i64::MAX, |waiter| waiter.turn.rank);
         self.cluster.behind(&line.class.of, rank, balance)
     }
 

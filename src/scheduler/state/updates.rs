@@ -103,20 +103,11 @@ impl State {
         if waiter.expected_ms == request.expected_ms {
             return false;
         }
-        if waiter.is_urgent {
-            self.queue.withdraw(request.job);
-        } else {
-            self.queue.remove(request.job);
-        }
-        let (expected_ms, turn) = (request.expected_ms, request.turn());
-        let key = match waiter.key {
-            key if key.is_promised() => key,
-            _ if waiter.is_urgent => Key::of(request),
-            // It may have changed places with others of its owner's.
-            key => key.put_back(turn.rank.saturating_sub(waiter.turn.rank)),
-        };
-        let (deadline, is_urgent) = (request.deadline, false);
-        let waiter = Waiter { key, turn, expected_ms, deadline, is_urgent, ..waiter };
+        self.queue.remove(request.job);
+        let promised = waiter.key.is_promised();
+        let key = if promised { waiter.key } else { Key::of(request) };
+        let (expected_ms, turn, deadline) = (request.expected_ms, request.turn(), request.deadline);
+        let waiter = Waiter { key, turn, expected_ms, deadline, is_urgent: false, ..waiter };
         self.queue.insert(waiter);
         true
     }

@@ -68,9 +68,17 @@ fn in_turn() -> [Request; 4] {
 }
 
 #[test]
-fn who_has_to_start_soon_goes_before_his_owners_other_jobs() {
+fn where_deadlines_do_not_count_nobody_is_overtaken_for_one() {
+    let mut state = busy(&one_gpu(), "zoe", &in_turn());
+    for now in [NEAR - 1, NEAR, LATEST, LATEST + 1] {
+        assert_eq!(order(&mut state, now), [2, 3, 4, 5, 6]);
+    }
+}
+
+#[test]
+fn who_has_to_start_soon_goes_first_until_it_is_too_late() {
     let all = [of("alice", 3), of("alice", 4), until(5 * HOUR, of("alice", 5))];
-    let mut state = busy(&one_gpu(), "alice", &all);
+    let mut state = busy(&one_gpu().heeds_deadlines(), "alice", &all);
     assert_eq!(order(&mut state, NEAR - 1), [2, 3, 4, 5]);
     assert_eq!(state.wakes_at(), Some(Timestamp(NEAR)), "time alone makes it near");
     assert_eq!(order(&mut state, NEAR), [2, 5, 3, 4], "but for who was promised a start");
@@ -81,39 +89,19 @@ fn who_has_to_start_soon_goes_before_his_owners_other_jobs() {
 }
 
 #[test]
-fn whose_last_moment_is_earlier_goes_first_and_who_comes_later_behind() {
+fn whose_last_moment_is_earlier_goes_first() {
     let all = [of("alice", 3), until(5 * HOUR, of("alice", 4))];
-    let mut state = busy(&one_gpu(), "alice", &all);
+    let mut state = busy(&one_gpu().heeds_deadlines(), "alice", &all);
     assert_eq!(order(&mut state, NEAR), [2, 4, 3]);
     state.submit(&until(5 * HOUR - MINUTE, of("alice", 5)));
-    state.submit(&Request { expected_ms: Some(MINUTE), ..of("alice", 6) });
-    assert_eq!(order(&mut state, NEAR), [2, 5, 4, 6, 3], "job 6 is short");
+    assert_eq!(order(&mut state, NEAR), [2, 5, 4, 3]);
+    let shorter = until(5 * HOUR, of("alice", 4));
+    assert!(state.expects(&Request { expected_ms: Some(HOUR - 30 * MINUTE), ..shorter }));
+    assert_eq!(order(&mut state, NEAR), [2, 5, 4, 3], "it is short by now, and has time still");
     state.ended(JobId(1));
     assert_eq!(started(&mut state, NEAR), [2]);
     state.ended(JobId(2));
     assert_eq!(started(&mut state, NEAR), [5]);
-}
-
-#[test]
-fn nobody_else_is_overtaken_for_it() {
-    let mut state = busy(&one_gpu(), "zoe", &in_turn());
-    assert_eq!(order(&mut state, NEAR - 1), [2, 3, 4, 5, 6]);
-    assert_eq!(order(&mut state, NEAR), [2, 3, 6, 5, 4], "hers have changed places");
-    assert_eq!(order(&mut state, LATEST + 1), [2, 3, 4, 5, 6]);
-}
-
-#[test]
-fn a_place_is_given_back_by_who_does_not_start() {
-    let waits = |state: &mut State| order(state, NEAR);
-    let mut gone = busy(&one_gpu(), "zoe", &in_turn());
-    assert_eq!(waits(&mut gone), [2, 3, 6, 5, 4]);
-    gone.cancel(JobId(6));
-    assert_eq!(waits(&mut gone), [2, 3, 4, 5]);
-    let mut shorter = busy(&one_gpu(), "zoe", &in_turn());
-    assert_eq!(waits(&mut shorter), [2, 3, 6, 5, 4]);
-    let [.., last] = in_turn();
-    assert!(shorter.expects(&Request { expected_ms: Some(HOUR - 30 * MINUTE), ..last }));
-    assert_eq!(waits(&mut shorter), [2, 6, 3, 4, 5], "it is short, and has time still");
 }
 
 #[test]
@@ -135,7 +123,7 @@ fn where_deadlines_come_first_others_are_overtaken_for_it() {
     assert_eq!(asked.waiting.position, 3, "a dry run knows it");
     state.set_virtual_clusters(plain.snapshot.virtual_clusters);
     let without = order(&mut state, NEAR);
-    assert!(without.ends_with(&[3, 5, 6, 4]), "hers alone change places: {without:?}");
+    assert!(without.ends_with(&[3, 5, 4, 6]), "it does not count any more: {without:?}");
     state.cancel(JobId(7));
     state.set_virtual_clusters(heeds.snapshot.virtual_clusters);
     assert_eq!(order(&mut state, NEAR), [2, 6, 3, 5, 4]);
@@ -209,7 +197,8 @@ fn bobs_starts(jobs: &[(bool, i64, Option<i64>)]) -> BTreeMap<i64, i64> {
 proptest! {
     #![proptest_config(cases(96))]
 
-    /// Whatever deadlines somebody gives his jobs, those of others start when they would without.
+    /// Where they do not count: whatever deadlines somebody gives his jobs, those of others start when they would
+    /// without.
     #[test]
     fn deadlines_of_one_user_are_nothing_to_others(
         jobs in prop::collection::vec(

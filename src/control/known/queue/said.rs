@@ -15,6 +15,8 @@ const TIMES: u32 = 8;
 pub(super) struct Said {
     of: HashMap<JobId, Waiting>,
     times: u32,
+    /// All of it is as of the moment at which somebody asked first: places are of one order.
+    at: Option<Timestamp>,
 }
 
 impl Said {
@@ -29,6 +31,7 @@ impl Said {
             return;
         }
         self.times += 1;
+        let now = *self.at.get_or_insert(now);
         let said =
             if self.times > TIMES { state.waiting(now) } else { state.waiting_of(&others, now) };
         self.of.extend(said);

@@ -2,6 +2,7 @@
 
 use api::jobs::Submission;
 use api::{Actor, ErrorCode};
+use protocol::cluster::VirtualClusterSettings;
 use protocol::exit::Cause;
 use protocol::spec::{Deadline, GraceSignal};
 use protocol::state::State;
@@ -97,10 +98,14 @@ fn due(deadline: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whose_deadline_is_near_goes_before_his_owners_other_jobs() {
+async fn whose_deadline_is_near_goes_before_others_where_that_counts() {
     let house = House::new(1);
     let control = house.start().await;
     let backend = &control.backend;
+    let default =
+        backend.virtual_clusters.get(&admin(), &"default".parse().unwrap()).await.unwrap();
+    let heeds = VirtualClusterSettings { deadlines: true, ..default.settings };
+    backend.virtual_clusters.save(&admin(), heeds).await.unwrap();
     submit(backend, job("runs", 1, 8, "sleep 1000", &limited(3600))).await;
     until_state(backend, "runs", State::Running).await;
     // It is promised the next start.

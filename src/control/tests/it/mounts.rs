@@ -167,6 +167,9 @@ async fn an_empty_folder_for_output_goes_with_its_job() {
         office.given("alice", name).await;
     }
     office.write("alice", "/Output/written/model", "x").await.unwrap();
+    // Her own, and not that of the job of this name.
+    office.write("alice", "/Output/named/x", "x").await.unwrap();
+    office.backend().files.remove(&alice, &at("/Output/named/x"), false).await.unwrap();
     let storage = office.house.path().join("storage");
     for name in ["empty", "written", "lent", "named"] {
         let key = office.key("alice", name);
@@ -177,6 +180,7 @@ async fn an_empty_folder_for_output_goes_with_its_job() {
     let there = |place: &str| storage.join(place).exists();
     assert!(!there("Output/empty"));
     assert!(there("Output/written/model") && there("Output/lent") && there("alice/named"));
+    assert!(there("Output/named"));
     let owner = async |place: &str| {
         let place = office.place(place);
         office.storage().owner(&place).await.unwrap().map(|owner| owner.to_string())
