@@ -9,7 +9,7 @@ use protocol::health::GpuSigns;
 use protocol::ids::NodeName;
 use protocol::resources::Gpu;
 
-use crate::known::cluster::capacity;
+use crate::known::cluster::seen_gpus;
 use crate::known::nodes::KnownNodes;
 use crate::known::readings::Readings;
 use crate::records::health;
@@ -49,8 +49,8 @@ pub(crate) async fn read(
     if let Some(record) = cluster.node(name) {
         let found = record.observed.as_ref().and_then(|observed| observed.gpus.as_ref());
         let found = found.map(|report| report.gpus.as_slice()).unwrap_or_default();
-        let known = capacity(record).gpus;
-        gpus.iter_mut().for_each(|gpu| gpu.index = index(gpu, &known, found));
+        let known = seen_gpus(record);
+        gpus.iter_mut().for_each(|gpu| gpu.index = index(gpu, known, found));
     }
     gpus
 }

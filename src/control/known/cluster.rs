@@ -256,6 +256,20 @@ pub(crate) fn said_capacity(node: &NodeRecord) -> Capacity {
     }
 }
 
+/// Which GPUs it has.
+pub(crate) fn gpu_indices(node: &NodeRecord) -> Vec<u32> {
+    match &node.settings.gpus {
+        Some(declared) => (0..declared.iter().map(|gpus| gpus.count).sum()).collect(),
+        None => seen_gpus(node).iter().map(|gpu| gpu.index).collect(),
+    }
+}
+
+/// Those that its engine told of when it last answered.
+pub(crate) fn seen_gpus(node: &NodeRecord) -> &[Gpu] {
+    let seen = node.observed.as_ref().and_then(|observed| observed.capacity.as_ref());
+    seen.map(|capacity| capacity.gpus.as_slice()).unwrap_or_default()
+}
+
 /// What its processors are, once its engine has said it.
 pub(crate) fn architecture(node: &NodeRecord) -> Option<&Architecture> {
     node.observed.as_ref()?.capacity.as_ref()?.architecture.as_ref()
@@ -463,6 +477,7 @@ mod tests {
         let mut node = NodeRecord { observed: Some(observed), ..node("n1") };
         let seen = scheduler_node(&node);
         assert_eq!((seen.capacity.gpus, seen.links), (gpus, report.links));
+        assert_eq!(gpu_indices(&node), [0, 1, 2, 3]);
         let declared = GpuCount { gpu_type: "Ours".parse().unwrap(), count: 2 };
         node.settings.gpus = Some(vec![declared]);
         node.settings.links = vec![vec![1, 0]];
@@ -471,6 +486,7 @@ mod tests {
         assert_eq!((each, set.links), (vec![(0, true), (1, false)], vec![vec![1, 0]]));
         assert!(set.capacity.gpus.iter().all(|gpu| gpu.gpu_type.as_str() == "Ours"));
         assert_eq!(set.capacity.gpus[0].uuid.as_deref(), Some("GPU-0"));
+        assert_eq!(gpu_indices(&node), [0, 1]);
     }
 
     #[test]

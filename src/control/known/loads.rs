@@ -15,13 +15,20 @@ const STALE: i64 = 60_000;
 
 /// Of each node what its GPUs did when they were measured last.
 #[derive(Debug, Default)]
-pub(crate) struct Loads(Mutex<HashMap<NodeName, Seen>>);
+pub(crate) struct Loads(Mutex<Held>);
+
+#[derive(Debug, Default)]
+struct Held {
+    /// When it was last looked for what is old: with thousands of nodes not each time that one is measured.
+    swept: Timestamp,
+    all: HashMap<NodeName, Seen>,
+}
 
 #[derive(Debug)]
 struct Seen {
     at: Timestamp,
-    /// By their indices.
-    gpus: HashMap<u32, GpuNow>,
+    /// With their indices.
+    gpus: Box<[(u32, GpuNow)]>,
 }
 
 impl Loads {
@@ -38,17 +45,20 @@ impl Loads {
             Some((index, GpuNow { idle_since: idle.get(&index).copied(), ..does(sample) }))
         });
         let seen = Seen { at, gpus: gpus.collect() };
-        let mut all = lock(&self.0);
-        all.retain(|_, seen| at.since(seen.at) < STALE);
+        let mut held = lock(&self.0);
+        if at.since(held.swept).abs() >= STALE {
+            held.swept = at;
+            held.all.retain(|_, seen| at.since(seen.at) < STALE);
+        }
         if !seen.gpus.is_empty() {
-            all.insert(node.clone(), seen);
+            held.all.insert(node.clone(), seen);
         }
     }
 
-    /// What a node's GPUs do, by their indices.
-    pub(crate) fn on(&self, node: &NodeName, now: Timestamp) -> HashMap<u32, GpuNow> {
-        let all = lock(&self.0);
-        let seen = all.get(node).filter(|seen| now.since(seen.at) < STALE);
+    /// What a node's GPUs do, with their indices.
+    pub(crate) fn on(&self, node: &NodeName, now: Timestamp) -> Box<[(u32, GpuNow)]> {
+        let held = lock(&self.0);
+        let seen = held.all.get(node).filter(|seen| now.since(seen.at) < STALE);
         seen.map(|seen| seen.gpus.clone()).unwrap_or_default()
     }
 }
@@ -91,10 +101,10 @@ mod tests {
             idle_since: Some(since),
             ..GpuNow::default()
         };
-        assert_eq!(loads.on(&one, Timestamp(3_000)), HashMap::from([(3, does)]));
+        assert_eq!(*loads.on(&one, Timestamp(3_000)), [(3, does)]);
         assert!(loads.on(&other, Timestamp(3_000)).is_empty());
         assert!(loads.on(&one, Timestamp(2_000 + STALE)).is_empty());
         loads.note(&other, Timestamp(2_000 + STALE), &[], &HashMap::new());
-        assert!(lock(&loads.0).is_empty(), "nothing is kept of nodes that are gone");
+        assert!(lock(&loads.0).all.is_empty(), "nothing is kept of nodes that are gone");
     }
 }

@@ -7,15 +7,16 @@ mod keep;
 mod node;
 mod rule;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::ContainerStatus;
+use engine::{Container, ContainerStatus};
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 use protocol::ids::{NodeName, TaskKey};
+use protocol::time::Timestamp;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
@@ -90,24 +91,39 @@ fn to_measure(shared: &Shared, part: Option<(u32, u32)>) -> Vec<Node> {
         .filter(|(name, _)| part.is_none_or(|(turn, parts)| part_of(name, parts) == turn));
     let nodes = wanted.filter_map(|(name, observation)| match observation {
         Observation::Answers { engine, containers, .. } => {
-            let running = containers.values().filter_map(|container| match container.status {
-                ContainerStatus::Running { started_at } => Some((container.key, started_at)),
-                ContainerStatus::Created | ContainerStatus::Exited { .. } => None,
-            });
-            let running: Vec<_> = running.collect();
-            let settings = cluster.node(name).map(|record| &record.settings);
-            let exporter = settings.and_then(|settings| settings.metrics.clone());
-            let asked = cluster.node(name).is_some_and(ask::is_asked);
-            let (name, engine) = (name.clone(), Arc::clone(engine));
-            let any = !running.is_empty() || exporter.is_some();
-            any.then_some(Node { name, engine, running, exporter, asked })
+            let running: Vec<_> = running_of(containers).collect();
+            let record = cluster.node(name);
+            let exporter = record.and_then(|record| record.settings.metrics.clone());
+            if running.is_empty() && exporter.is_none() {
+                return None;
+            }
+            let asked = record.is_some_and(ask::is_asked);
+            Some(Node { name: name.clone(), engine: Arc::clone(engine), running, exporter, asked })
         }
         Observation::Silent => None,
     });
     nodes.collect()
 }
 
-/// The tasks that are seen to run.
+/// The tasks that are seen to run and are measured.
 fn running(shared: &Shared) -> HashSet<TaskKey> {
-    to_measure(shared, None).into_iter().flat_map(|node| node.running).map(|(key, _)| key).collect()
+    if shared.settings.rules.unmeasured {
+        return HashSet::new();
+    }
+    let observations = shared.nodes.observations();
+    let containers = observations.values().filter_map(|observation| match observation {
+        Observation::Answers { containers, .. } => Some(running_of(containers)),
+        Observation::Silent => None,
+    });
+    containers.flatten().map(|(key, _)| key).collect()
+}
+
+/// Those of a node's tasks that run, and since when.
+fn running_of(
+    containers: &HashMap<TaskKey, Container>,
+) -> impl Iterator<Item = (TaskKey, Timestamp)> + '_ {
+    containers.values().filter_map(|container| match container.status {
+        ContainerStatus::Running { started_at } => Some((container.key, started_at)),
+        ContainerStatus::Created | ContainerStatus::Exited { .. } => None,
+    })
 }

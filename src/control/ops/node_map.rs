@@ -14,8 +14,22 @@ use protocol::cluster::NodeCondition;
 use protocol::ids::{GpuType, JobKey};
 use protocol::order::natural;
 
-/// The part of the nodes that is asked for.
-pub(super) fn select(nodes: Vec<NodeView>, query: &NodeQuery) -> NodeMap {
+use super::views::Naming;
+
+/// Whether it takes the names of who holds something to say which nodes those are.
+pub(super) fn naming(query: &NodeQuery) -> Naming {
+    let by_name = !query.text.trim().is_empty() || query.order == NodeOrder::Tasks;
+    let coloured = query.face == Face::Map && matches!(query.colour, Colour::Job | Colour::User);
+    if by_name || coloured { Naming::Named } else { Naming::Counted }
+}
+
+/// The part of the nodes that is asked for, which are known as well as [`naming`] says; those shown are seen again `with`
+/// all names.
+pub(super) fn select(
+    nodes: Vec<NodeView>,
+    query: &NodeQuery,
+    with: impl Fn(NodeView) -> NodeView,
+) -> NodeMap {
     let all = nodes.len() as u64;
     let labels = nodes.iter().flat_map(|node| node.labels.keys().cloned()).collect();
     let words: Vec<String> = query.text.split_whitespace().map(str::to_lowercase).collect();
@@ -37,7 +51,7 @@ pub(super) fn select(nodes: Vec<NodeView>, query: &NodeQuery) -> NodeMap {
         used: gpus(&found).map(|gpu| gpu.used).sum(),
         holders: coloured(&found, query),
         labels,
-        shown: cut(&found, query),
+        shown: cut(found, query, with),
     }
 }
 
@@ -72,13 +86,13 @@ fn is(node: &NodeView, only: Only) -> bool {
     }
 }
 
-fn cut(nodes: &[NodeView], query: &NodeQuery) -> Shown {
+fn cut(nodes: Vec<NodeView>, query: &NodeQuery, with: impl Fn(NodeView) -> NodeView) -> Shown {
     let number = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
-    let cut = nodes.iter().skip(number(query.offset)).take(number(query.limit));
+    let cut = nodes.into_iter().skip(number(query.offset)).take(number(query.limit)).map(with);
     match query.face {
-        Face::Map => Shown::Map(cut.map(|node| on_map(node, query)).collect()),
-        Face::Table => Shown::Table(cut.map(|node| in_table(node, query)).collect()),
-        Face::Administration => Shown::Administration(cut.map(managed).collect()),
+        Face::Map => Shown::Map(cut.map(|node| on_map(&node, query)).collect()),
+        Face::Table => Shown::Table(cut.map(|node| in_table(&node, query)).collect()),
+        Face::Administration => Shown::Administration(cut.map(|node| managed(&node)).collect()),
     }
 }
 
@@ -187,6 +201,10 @@ mod tests {
 
     use super::*;
 
+    fn same(node: NodeView) -> NodeView {
+        node
+    }
+
     /// A node of four GPUs of which the first are held, each by a job.
     fn node(name: &str, kind: &str, held: &[&str]) -> NodeView {
         let job = |key: &str| key.parse::<JobKey>().unwrap();
@@ -245,7 +263,7 @@ mod tests {
 
     fn shown(query: NodeQuery) -> Vec<String> {
         let query = NodeQuery { limit: 100, ..query };
-        names(select(nodes(), &query).shown)
+        names(select(nodes(), &query, same).shown)
     }
 
     fn names(shown: Shown) -> Vec<String> {
@@ -274,11 +292,36 @@ mod tests {
             let mut nodes = nodes();
             nodes[2].endpoint = "tcp://10.0.0.7".into();
             let query = NodeQuery { text: text.into(), face, limit: 9, ..NodeQuery::default() };
-            names(select(nodes, &query).shown)
+            names(select(nodes, &query, same).shown)
         };
         assert_eq!(by(Face::Administration, "TCP v1"), ["v1"]);
         assert_eq!(by(Face::Administration, "a22"), ["a22"]);
         assert_eq!(by(Face::Table, "tcp"), [""; 0]);
+    }
+
+    #[test]
+    fn where_names_decide_nothing_the_same_is_shown_without_those_of_all() {
+        let counted = |mut node: NodeView| {
+            node.tasks.clear();
+            node.gpus.iter_mut().for_each(|gpu| (gpu.job, gpu.holders) = (None, Vec::new()));
+            node
+        };
+        let named = |node: NodeView| nodes().into_iter().find(|one| one.name == node.name).unwrap();
+        let faces = [Face::Map, Face::Table, Face::Administration];
+        let orders = [NodeOrder::Name, NodeOrder::Free, NodeOrder::Cpus, NodeOrder::Tasks];
+        let mut without = 0;
+        for (face, order) in faces.into_iter().flat_map(|face| orders.map(|order| (face, order))) {
+            for only in [None, Some(Only::Free), Some(Only::Draining)] {
+                let query = NodeQuery { face, order, only, limit: 2, ..NodeQuery::default() };
+                if naming(&query) == Naming::Counted {
+                    let outlines = nodes().into_iter().map(counted).collect();
+                    let shown = select(outlines, &query, named);
+                    assert_eq!(shown, select(nodes(), &query, same), "{query:?}");
+                    without += 1;
+                }
+            }
+        }
+        assert_eq!(without, 27);
     }
 
     #[test]
@@ -291,7 +334,7 @@ mod tests {
         idle[1].gpus[0].now =
             Some(api::metrics::GpuNow { idle_since: since, ..Default::default() });
         let query = NodeQuery { only: Some(Only::Idle), limit: 9, ..NodeQuery::default() };
-        assert_eq!(names(select(idle, &query).shown), ["a22"]);
+        assert_eq!(names(select(idle, &query, same).shown), ["a22"]);
         let free = NodeQuery { order: NodeOrder::Free, descending: true, ..NodeQuery::default() };
         assert_eq!(shown(free.clone()), ["v22", "a22", "v1", "a1"]);
         let grouped = NodeQuery { group: Some(Group::Type), ..free };
@@ -301,7 +344,7 @@ mod tests {
     #[test]
     fn a_window_knows_of_all_that_matches() {
         let query = NodeQuery { limit: 1, offset: 1, colour: Colour::User, ..NodeQuery::default() };
-        let map = select(nodes(), &query);
+        let map = select(nodes(), &query, same);
         assert_eq!((names(map.shown).len(), map.total, map.all, map.gpus), (1, 4, 4, 16));
         assert_eq!(map.used, Amount::whole(8));
         let expected = [("bo".to_owned(), Amount::whole(5)), ("ada".to_owned(), Amount::whole(3))];
@@ -320,7 +363,7 @@ mod tests {
         let order = |group| {
             let nodes = [10, 3, 2, 4].map(numbered).to_vec();
             let query = NodeQuery { limit: 100, group, ..NodeQuery::default() };
-            names(select(nodes, &query).shown)
+            names(select(nodes, &query, same).shown)
         };
         assert_eq!(order(None), ["a-2", "a-3", "a-4", "a-10"]);
         assert_eq!(order(Some(Group::Label("rack".into()))), ["a-2", "a-3", "a-4", "a-10"]);
@@ -329,7 +372,9 @@ mod tests {
     #[test]
     fn a_row_says_what_its_gpus_come_to() {
         let query = NodeQuery { face: Face::Table, limit: 1, ..NodeQuery::default() };
-        let Shown::Table(rows) = select(nodes(), &query).shown else { panic!("it is a table") };
+        let Shown::Table(rows) = select(nodes(), &query, same).shown else {
+            panic!("it is a table")
+        };
         let [row] = rows.as_slice() else { panic!("one was asked for") };
         assert_eq!(row.gpus, BTreeMap::from([("A100".parse().unwrap(), 4)]));
         let named = [("ada~x", 2), ("bo~y", 1), ("bo~z", 1)];
@@ -356,7 +401,7 @@ mod tests {
         };
         let nodes: Vec<_> = (0..40).map(crowded).collect();
         let query = NodeQuery { face: Face::Table, limit: 40, ..NodeQuery::default() };
-        let map = select(nodes, &query);
+        let map = select(nodes, &query, same);
         let Shown::Table(rows) = &map.shown else { panic!("it is a table") };
         assert!(rows.iter().all(|row| row.further == 61 && row.holders.0.len() == 3));
         let said = serde_json::to_string(&map).unwrap().len();

@@ -21,12 +21,13 @@ use protocol::resources::Taken;
 use scheduler::Change;
 
 use super::jobs::name_taken;
+use super::views::Naming;
 use super::{effects, node_map, views};
 use crate::accounts::rights::administrators_only;
 use crate::container::endpoint::endpoint;
 use crate::error::internal;
 use crate::known::cluster::{Cluster, Observation, condition, scheduler_node};
-use crate::known::queue::Queue;
+use crate::known::queue::{Holdings, Queue};
 use crate::records::audit::{self, Note, difference};
 use crate::records::health;
 use crate::shared::Shared;
@@ -69,16 +70,12 @@ impl Ops {
     async fn seen_by<T: Send + 'static>(
         &self,
         actor: &Actor,
-        make: impl FnOnce(Vec<NodeView>) -> T + Send + 'static,
+        make: impl FnOnce(&Seen) -> T + Send + 'static,
     ) -> Result<T> {
         let (shared, actor) = (Arc::clone(&self.0), actor.clone());
         let held = shared.jobs.ask(Queue::holdings).await?;
         let seen = tokio::task::spawn_blocking(move || {
-            let cluster = shared.nodes.cluster();
-            let nodes = cluster
-                .records()
-                .map(|node| views::node(&actor, node, held.on(&node.settings.name), &shared));
-            make(nodes.collect())
+            make(&Seen { cluster: shared.nodes.cluster(), actor, held, shared })
         });
         seen.await.map_err(internal)
     }
@@ -99,15 +96,44 @@ impl Ops {
     }
 }
 
+/// All nodes at one moment, as an actor sees them.
+struct Seen {
+    cluster: Arc<Cluster>,
+    held: Arc<Holdings>,
+    actor: Actor,
+    shared: Arc<Shared>,
+}
+
+impl Seen {
+    fn all(&self, naming: Naming) -> Vec<NodeView> {
+        self.cluster.records().map(|node| self.view(node, naming)).collect()
+    }
+
+    /// The same node with the names of who holds something of it.
+    fn named(&self, node: NodeView) -> NodeView {
+        let record = self.cluster.node(&node.name);
+        record.map_or(node, |record| self.view(record, Naming::Named))
+    }
+
+    fn view(&self, node: &NodeRecord, naming: Naming) -> NodeView {
+        let held = self.held.on(&node.settings.name);
+        views::node(&self.actor, node, (held, naming), &self.shared)
+    }
+}
+
 #[async_trait]
 impl Nodes for Ops {
     async fn list(&self, actor: &Actor) -> Result<Vec<NodeView>> {
-        self.seen_by(actor, |nodes| nodes).await
+        self.seen_by(actor, |seen| seen.all(Naming::Named)).await
     }
 
     async fn map(&self, actor: &Actor, query: &NodeQuery) -> Result<NodeMap> {
         let query = query.clone();
-        let mut map = self.seen_by(actor, move |nodes| node_map::select(nodes, &query)).await?;
+        let select = move |seen: &Seen| {
+            let nodes = seen.all(node_map::naming(&query));
+            node_map::select(nodes, &query, |node| seen.named(node))
+        };
+        let mut map = self.seen_by(actor, select).await?;
         if let Shown::Table(rows) = &mut map.shown {
             let at = now();
             for row in rows {
@@ -133,7 +159,11 @@ impl Nodes for Ops {
         let node = cluster.node(name).ok_or_else(|| missing(name))?;
         let gpu_report = node.observed.as_ref().and_then(|observed| observed.gpus.clone());
         let health = node.health.clone();
-        Ok(NodeView { gpu_report, health, ..views::node(actor, node, held.on(name), &self.0) })
+        Ok(NodeView {
+            gpu_report,
+            health,
+            ..views::node(actor, node, (held.on(name), Naming::Named), &self.0)
+        })
     }
 
     async fn settings(&self, actor: &Actor, name: &NodeName) -> Result<NodeSettings> {

@@ -1,6 +1,7 @@
 //! What the database and the scheduler know, as the views of `api`: the one place where the one
 //! becomes the other.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use api::Actor;
@@ -141,12 +142,21 @@ pub(super) fn event(Event { id: _, event }: Event) -> EventView {
     }
 }
 
+/// How much is told of who holds what of a node: to name all of thousands of them takes longer than all else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Naming {
+    /// Its tasks, and whose each GPU is.
+    Named,
+    /// Only how much is held.
+    Counted,
+}
+
 /// A node and what is held there, by jobs and by what is in quarantine. How an engine is reached says
 /// more about the node than others need to know.
 pub(super) fn node(
     actor: &Actor,
     node: &NodeRecord,
-    held: &[Holding],
+    (held, naming): (&[Holding], Naming),
     shared: &Shared,
 ) -> NodeView {
     let capacity = capacity(node);
@@ -158,20 +168,23 @@ pub(super) fn node(
     let observed = node.observed.as_ref();
     let taken = observed.map(|seen| seen.taken.clone()).unwrap_or_default();
     uses::add_taken(&mut used, &taken, &capacity);
-    let tasks: Vec<NodeTask> = held.iter().map(|holding| holding.task.clone()).collect();
     // What nobody is given is shown as such.
-    let usable = capacity.clone().without(&taken);
+    let usable = match taken.gpus.is_empty() {
+        true => Cow::Borrowed(&capacity),
+        false => Cow::Owned(capacity.clone().without(&taken)),
+    };
     let loads = shared.readings.loads.on(name, now());
     let report = observed.and_then(|seen| seen.gpus.as_ref());
     let gpus = usable.gpus.iter().map(|gpu| {
         let found =
             report.and_then(|report| report.gpus.iter().find(|found| found.gpu.index == gpu.index));
         let all_memory_mb = found.map(|found| found.memory_mb).filter(|memory| *memory > 0);
-        let does = loads.get(&gpu.index);
+        let does = loads.iter().find(|(index, _)| *index == gpu.index).map(|(_, does)| does);
         let does = does
             .map(|does| GpuNow { all_memory_mb: does.all_memory_mb.or(all_memory_mb), ..*does });
-        gpu_view(gpu, &tasks, does)
+        gpu_view(gpu, (held, naming), does)
     });
+    let gpus = gpus.collect();
     let answered = shared.nodes.sightings.last_answer(name);
     let unread = shared.jobs.active.damage().closes(name);
     let condition = match (condition(node), &unread) {
@@ -192,8 +205,8 @@ pub(super) fn node(
         problem: observed.and_then(|seen| seen.problem.clone()).or(unread),
         last_seen: answered.or(observed.and_then(|seen| seen.last_seen)),
         engine: observed.and_then(|seen| seen.engine.clone()),
-        gpus: gpus.collect(),
-        tasks,
+        gpus,
+        tasks: named(held, naming).map(|holding| holding.task.clone()).collect(),
         gpu_report: None,
         shares_gpus: node.settings.shares_gpus,
         ports: node.settings.ports,
@@ -211,18 +224,24 @@ fn shown(actor: &Actor, closed: Closed) -> Closed {
     }
 }
 
-fn gpu_view(gpu: &Gpu, tasks: &[NodeTask], now: Option<GpuNow>) -> GpuView {
-    let holder = |task: &NodeTask| GpuHolder {
+/// Those whose names are told.
+fn named(held: &[Holding], naming: Naming) -> impl Iterator<Item = &Holding> {
+    held.iter().filter(move |_| naming == Naming::Named)
+}
+
+fn gpu_view(gpu: &Gpu, (held, naming): (&[Holding], Naming), now: Option<GpuNow>) -> GpuView {
+    let part = |task: &NodeTask| task.gpu_part.unwrap_or(Amount::whole(1));
+    let has = |holding: &&Holding| holding.task.gpus.contains(&gpu.index);
+    let holder = |Holding { task, .. }: &Holding| GpuHolder {
         job: task.job.clone(),
         task: task.task.clone(),
-        part: task.gpu_part.unwrap_or(Amount::whole(1)),
+        part: part(task),
     };
-    let holding = tasks.iter().filter(|task| task.gpus.contains(&gpu.index));
-    let holders: Vec<_> = holding.map(holder).collect();
+    let holders: Vec<_> = named(held, naming).filter(has).map(holder).collect();
     GpuView {
         gpu: gpu.clone(),
         job: holders.first().map(|holder| holder.job.clone()),
-        used: holders.iter().map(|holder| holder.part).sum(),
+        used: held.iter().filter(has).map(|holding| part(&holding.task)).sum(),
         holders,
         now,
     }

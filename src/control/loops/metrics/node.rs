@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 
 use super::idle;
 use crate::container::samples;
-use crate::known::cluster::capacity;
+use crate::known::cluster::gpu_indices;
 use crate::known::identity::Identity;
 use crate::known::metrics::{History, MOST_GPUS, Use, together};
 use crate::known::readings::Readings;
@@ -97,9 +97,8 @@ impl Node {
 
     /// Notes what the node does with all that runs there.
     async fn note(&self, shared: &Shared, at: Timestamp, uses: &[Use], samples: &[GpuSample]) {
-        let gpus = shared.nodes.cluster().node(&self.name).map(|record| capacity(record).gpus);
-        let gpus: Vec<u32> = gpus.unwrap_or_default().iter().map(|gpu| gpu.index).collect();
-        let gpus = gpus[..gpus.len().min(MOST_GPUS)].to_vec();
+        let mut gpus = shared.nodes.cluster().node(&self.name).map(gpu_indices).unwrap_or_default();
+        gpus.truncate(MOST_GPUS);
         if !shared.readings.measured_nodes.has_gpus(&self.name, &gpus) {
             let kept = match shared.store.storage.kept_node_metrics(&self.name).await {
                 Ok(kept) => kept.and_then(|kept| History::from_bytes(&kept)),
