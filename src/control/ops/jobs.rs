@@ -21,7 +21,6 @@ use protocol::secrets::{MASK, Secrets};
 use protocol::sensitive;
 use protocol::spec::{JobSpec, TimeLimit};
 use protocol::state::State;
-use protocol::wait::{Expected, Waiting};
 
 use super::answers::{self, Asked};
 use super::submit::Submissions;
@@ -111,7 +110,7 @@ impl Jobs for Ops {
         let listed = database::jobs::list(&self.shared.store.database, &query, at).await;
         let (rows, total) = listed?;
         let waits = rows.iter().filter(|row| row.state == State::Waiting).map(|row| row.id);
-        let mut waiting = self.waiting(waits.collect()).await?;
+        let mut waiting = self.shared.jobs.waiting(waits.collect()).await;
         let ids: Vec<JobId> = rows.iter().map(|row| row.id).collect();
         let tags = database::tags::of_jobs(self.shared.store.database.read(), &ids).await;
         let mut tags = tags?;
@@ -313,7 +312,7 @@ impl Ops {
         let asked = self.shared.jobs.ask(move |queue| {
             let now = now();
             let request = wanted(queue, &spec, &user);
-            let answer = queue.state().dry_run(&request, now);
+            let answer = queue.dry_run(&request, now);
             let asked = Asked { request: &request, spec: &spec, usable: &usable, since: now };
             answers::dry_run(answer, &asked, queue, now)
         });
@@ -333,17 +332,6 @@ impl Ops {
             }
         }
         spec
-    }
-
-    /// Why these jobs wait, their places, and when they may start.
-    async fn waiting(
-        &self,
-        jobs: Vec<JobId>,
-    ) -> Result<HashMap<JobId, (Waiting, Option<Expected>)>> {
-        if jobs.is_empty() {
-            return Ok(HashMap::new());
-        }
-        self.shared.jobs.ask(move |queue| queue.waiting(&jobs, now())).await
     }
 
     async fn job(&self, key: &JobKey) -> Result<Job> {

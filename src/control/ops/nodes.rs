@@ -26,7 +26,6 @@ use crate::accounts::rights::administrators_only;
 use crate::container::endpoint::endpoint;
 use crate::error::internal;
 use crate::known::cluster::{Cluster, Observation, condition, scheduler_node};
-use crate::known::queue::Queue;
 use crate::records::audit::{self, Note, difference};
 use crate::records::health;
 use crate::shared::Shared;
@@ -65,19 +64,19 @@ impl Ops {
     }
 
     /// What is made of all nodes as an actor sees them: off the runtime's threads, since there may be
-    /// thousands, and the scheduler only says what is held.
+    /// thousands.
     async fn seen_by<T: Send + 'static>(
         &self,
         actor: &Actor,
         make: impl FnOnce(Vec<NodeView>) -> T + Send + 'static,
     ) -> Result<T> {
         let (shared, actor) = (Arc::clone(&self.0), actor.clone());
-        let held = shared.jobs.ask(Queue::holdings).await?;
         let seen = tokio::task::spawn_blocking(move || {
-            let cluster = shared.nodes.cluster();
-            let nodes = cluster
-                .records()
-                .map(|node| views::node(&actor, node, held.on(&node.settings.name), &shared));
+            let (cluster, known) = (shared.nodes.cluster(), shared.jobs.seen());
+            let nodes = cluster.records().map(|node| {
+                let held = known.holdings.on(&node.settings.name);
+                views::node(&actor, node, held, &shared)
+            });
             make(nodes.collect())
         });
         seen.await.map_err(internal)
@@ -128,12 +127,12 @@ impl Nodes for Ops {
     }
 
     async fn get(&self, actor: &Actor, name: &NodeName) -> Result<NodeView> {
-        let held = self.0.jobs.ask(Queue::holdings).await?;
-        let cluster = self.0.nodes.cluster();
+        let (cluster, known) = (self.0.nodes.cluster(), self.0.jobs.seen());
         let node = cluster.node(name).ok_or_else(|| missing(name))?;
+        let held = known.holdings.on(name);
         let gpu_report = node.observed.as_ref().and_then(|observed| observed.gpus.clone());
         let health = node.health.clone();
-        Ok(NodeView { gpu_report, health, ..views::node(actor, node, held.on(name), &self.0) })
+        Ok(NodeView { gpu_report, health, ..views::node(actor, node, held, &self.0) })
     }
 
     async fn settings(&self, actor: &Actor, name: &NodeName) -> Result<NodeSettings> {

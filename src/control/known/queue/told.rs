@@ -102,9 +102,7 @@ impl News {
 impl Queue {
     /// A job that was given its place is stored so. That is all that is new of it, and need not be read.
     pub(crate) fn begins(&mut self, job: JobId, stored: &JobUpdate) {
-        if let Some(job) = self.jobs.get_mut(&job) {
-            stored.apply(&mut job.row);
-        }
+        self.jobs.apply(job, stored);
     }
 }
 
