@@ -22,6 +22,7 @@ use crate::known::cluster::{Cluster, scheduler_node};
 use crate::known::runs::{self, Past};
 use crate::wake::now;
 
+mod compared;
 mod counted;
 mod free;
 mod had;
@@ -74,6 +75,10 @@ pub(crate) struct Queue {
     changes: u64,
     /// How long others took.
     pub(crate) past: Past,
+    /// Others have ended since it was looked at last what is expected of all.
+    learned: bool,
+    /// Jobs of which that is looked at anew.
+    to_expect: Vec<JobId>,
 }
 
 /// What a pass decided.
@@ -105,6 +110,8 @@ impl Default for Queue {
             holdings: Holdings::default(),
             changes: 0,
             past: Past::default(),
+            learned: false,
+            to_expect: Vec::new(),
         }
     }
 }
@@ -170,10 +177,6 @@ impl Queue {
             snapshot.reserved.retain(|reservation| !in_turned(&reservation.job));
             self.state = scheduler::State::of(&snapshot);
             self.doubtful = false;
-        } else if whole {
-            for request in self.requests() {
-                changed |= self.state.expects(&request);
-            }
         }
         if changed {
             self.unsay();

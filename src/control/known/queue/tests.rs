@@ -20,6 +20,8 @@ use scheduler::model::Answer;
 
 use super::*;
 
+mod compared;
+
 /// All that was stored.
 struct Records {
     rows: BTreeMap<JobId, Active>,

@@ -196,6 +196,12 @@ pub(super) fn running_of_placement(
     }
 }
 
+/// A job that holds something, with what is expected of it now.
+pub(super) fn expected_anew(job: &Active, running: &Running, past: &Past) -> Running {
+    let expected_ms = past.runs.expect(like(job), running.limit_ms);
+    Running { expected_ms, turn: turn(job, expected_ms), ..running.clone() }
+}
+
 /// A job that waits.
 pub(super) fn request_of_job(job: &Active, past: &Past) -> Request {
     let limit = job.spec.time_limit.map(TimeLimit::millis);
