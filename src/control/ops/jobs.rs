@@ -26,7 +26,7 @@ use super::answers::{self, Asked};
 use super::submit::Submissions;
 use super::{queue, views};
 use crate::accounts::rights::{administrators_only, owner_only};
-use crate::container::storages;
+use crate::container::{forgotten, storages};
 use crate::known::queue::wanted;
 use crate::records::audit::Note;
 use crate::records::happened;
@@ -73,7 +73,8 @@ impl Jobs for Ops {
         admission::check(&self.shared, actor, &parsed.spec, &secrets)
             .await
             .map_err(|refusal| refusal.about(&submission.text))?;
-        admission::create_output(&self.shared.store, actor, &mut parsed.spec).await?;
+        let store = &self.shared.store;
+        let made = admission::create_output(store, actor, &mut parsed.spec).await?;
         let seal = |(name, value): (&str, &str)| {
             (name.to_owned(), self.shared.seal.seal(&sealing::context(&key, name), value))
         };
@@ -81,8 +82,16 @@ impl Jobs for Ops {
         let Parsed { spec, syntax, masked_text: text, mut warnings, .. } = parsed;
         warnings.extend(self.told_by_nobody(&spec));
         let job = NewJob { key: key.clone(), spec, text, syntax, submitted_at: now() };
-        let id = self.submissions.store(job, secrets).await?;
-        Ok(Submitted { id, key, warnings })
+        match self.submissions.store(job, secrets).await {
+            Ok(id) => Ok(Submitted { id, key, warnings }),
+            Err(error) => {
+                // Where it is not known what became of it, and where it is to be submitted again, they stay.
+                if !error.is_ours() && error.code != ErrorCode::UnavailableError {
+                    forgotten::take_back(store, &actor.user, &made).await;
+                }
+                Err(error)
+            }
+        }
     }
 
     async fn check(&self, actor: &Actor, text: &str) -> Result<CheckReport> {
