@@ -11,6 +11,7 @@ mod order;
 mod read;
 mod remove;
 mod row;
+mod sums;
 mod write;
 
 pub use given::{give_beyond, given_last};
@@ -26,4 +27,5 @@ pub use read::{
 };
 pub(crate) use read::{examine, ids_of};
 pub use remove::{ends, remove_many};
+pub use sums::{Sums, active_in, part_of, sums};
 pub use write::{insert, insert_many, request_stop, update, update_many};

@@ -69,15 +69,43 @@ async fn outputs(store: &Store, user: &UserName, jobs: &[&JobRow]) -> Result<()>
         };
         let is_used = used.iter().any(|used| used.is_within(place) || place.is_within(used));
         known = Some((last, used));
-        if is_used {
-            continue;
+        if !is_used {
+            give_up(storage, user, place).await?;
         }
-        if storage.remove_empty(place).await? || !storage.exists(place).await? {
-            storage.release(place).await?;
-            // Its owner may have made it anew in between.
-            if storage.exists(place).await? {
-                storage.claim(place, user).await?;
+    }
+    Ok(())
+}
+
+/// Removes folders, the deepest first, that were made for a job of a user's which was not stored then, unless
+/// another job of his has them by now.
+pub(crate) async fn take_back(store: &Store, user: &UserName, made: &[StoragePath]) {
+    if made.is_empty() {
+        return;
+    }
+    let taken = async {
+        let used = used_by_active(store, user).await?;
+        for place in made {
+            if used.iter().any(|used| used.is_within(place) || place.is_within(used)) {
+                break;
             }
+            give_up(&store.storage, user, place).await?;
+        }
+        Ok::<_, api::Error>(())
+    };
+    // An empty folder does no harm.
+    if let Err(error) = taken.await {
+        tracing::warn!(%error, %user, "empty folders of a job that was refused stay");
+    }
+}
+
+/// Removes a folder of a user's where it is empty: its name is anybody's then.
+async fn give_up(storage: &Storage, user: &UserName, place: &StoragePath) -> Result<()> {
+    if storage.remove_empty(place).await? || !storage.exists(place).await? {
+        let owner = storage.owner(place).await?;
+        storage.release(place).await?;
+        // Its owner may have made it anew in between.
+        if owner.is_some() && storage.exists(place).await? {
+            storage.claim(place, user).await?;
         }
     }
     Ok(())

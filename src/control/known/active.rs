@@ -1,7 +1,7 @@
 //! Jobs that have not ended, as the loops read them in each pass: without those that are left alone
 //! for what cannot be read of them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use database::Database;
@@ -40,6 +40,11 @@ impl ActiveJobs {
         let ids: HashSet<JobId> = active.iter().map(|job| job.row.id).collect();
         lock(&self.specs).retain(|id, _| ids.contains(id));
         Ok(active)
+    }
+
+    /// Forgets the specs of all others: these have not ended.
+    pub(crate) fn keep_specs_of(&self, jobs: &BTreeSet<JobId>) {
+        lock(&self.specs).retain(|id, _| jobs.contains(id));
     }
 
     /// Those of them that have been given their place.

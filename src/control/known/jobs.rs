@@ -1,14 +1,19 @@
 //! What is known of jobs that have not ended.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
-use protocol::ids::TaskKey;
+use protocol::ids::{JobId, TaskKey};
 
 use super::active::ActiveJobs;
 use super::leases::Leases;
-use super::queue::{Queue, SchedulerHandle};
+use super::queue::{Published, Reader, Reason, SchedulerHandle};
 use crate::lock::lock;
+
+/// Who looks at a list waits so long for what its jobs wait for. Without optimisation a pass takes many
+/// times as long.
+const MOMENT: Duration = Duration::from_millis(if cfg!(debug_assertions) { 2_000 } else { 20 });
 
 /// Jobs that have not ended, and who decides when they start.
 #[derive(Debug)]
@@ -27,12 +32,23 @@ impl KnownJobs {
         Self { active: ActiveJobs::default(), scheduler, leases, progress: Mutex::default() }
     }
 
-    /// Asks the scheduler for somebody.
+    /// Asks the scheduler for somebody, who waits until it has time. What can be seen of it without, its
+    /// [lists](Self::seen) say.
     pub(crate) async fn ask<T: Send + 'static>(
         &self,
-        question: impl FnOnce(&mut Queue) -> T + Send + 'static,
+        question: impl FnOnce(&mut Reader<'_>) -> T + Send + 'static,
     ) -> api::Result<T> {
-        Ok(self.scheduler.ask(question).await?)
+        Ok(self.scheduler.ask(move |queue| question(&mut Reader::of(queue))).await?)
+    }
+
+    /// What is held and how many wait, as the scheduler knew it a moment ago: nobody waits for it.
+    pub(crate) fn seen(&self) -> Arc<Published> {
+        self.scheduler.published()
+    }
+
+    /// Why jobs wait, their places, and when they may start: now, or a moment ago.
+    pub(crate) async fn waiting(&self, jobs: Vec<JobId>) -> HashMap<JobId, Reason> {
+        self.scheduler.waiting(jobs, MOMENT).await
     }
 
     pub(crate) fn progress(&self) -> MutexGuard<'_, HashMap<TaskKey, String>> {

@@ -11,7 +11,7 @@ use protocol::ids::{GpuType, JobId, JobKey, NodeName, UserName, VirtualClusterNa
 use protocol::jobs::Hold;
 use protocol::state::State;
 use protocol::time::Timestamp;
-use protocol::wait::{Expected, WaitReason, Waiting};
+use protocol::wait::WaitReason;
 use scheduler::Pass;
 use scheduler::model::{
     Node, Placement, Preemption, Request, Running, Snapshot, Standing, VirtualCluster,
@@ -22,18 +22,27 @@ use crate::known::cluster::{Cluster, scheduler_node};
 use crate::known::runs::{self, Past};
 use crate::wake::now;
 
+mod compared;
+mod counted;
 mod free;
 mod had;
 mod holdings;
 mod owner;
+mod published;
+mod reader;
+mod reasons;
 mod said;
 mod sane;
 #[cfg(test)]
 pub(crate) mod tests;
 mod told;
 
+use counted::Jobs;
 pub(crate) use holdings::{Holding, Holdings, amount_of_each};
 pub(crate) use owner::{SchedulerHandle, Unanswered};
+pub(crate) use published::Published;
+pub(crate) use reader::Reader;
+pub(crate) use reasons::Reason;
 use said::Said;
 pub(crate) use told::{News, request, wanted};
 
@@ -41,7 +50,7 @@ pub(crate) use told::{News, request, wanted};
 #[derive(Debug)]
 pub(crate) struct Queue {
     /// All jobs that have not ended.
-    jobs: HashMap<JobId, Active>,
+    jobs: Jobs,
     /// Those of them that hold something.
     running: BTreeMap<JobId, Running>,
     /// All of them that borrow, and perhaps some that do no more.
@@ -60,10 +69,16 @@ pub(crate) struct Queue {
     /// What is free in those virtual clusters of which somebody has asked since the last change; to whom,
     /// where users are limited.
     free: HashMap<(VirtualClusterName, Option<UserName>), free::Said>,
-    /// What is held, once somebody has asked since the last change.
-    holdings: Option<Arc<Holdings>>,
+    /// What is held.
+    holdings: Holdings,
+    /// How often what was said before came to hold no more.
+    changes: u64,
     /// How long others took.
     pub(crate) past: Past,
+    /// Others have ended since it was looked at last what is expected of all.
+    learned: bool,
+    /// Jobs of which that is looked at anew.
+    to_expect: Vec<JobId>,
 }
 
 /// What a pass decided.
@@ -82,7 +97,7 @@ pub(crate) struct Decided {
 impl Default for Queue {
     fn default() -> Self {
         Self {
-            jobs: HashMap::new(),
+            jobs: Jobs::default(),
             running: BTreeMap::new(),
             borrowing: BTreeSet::new(),
             stopping: BTreeSet::new(),
@@ -92,8 +107,11 @@ impl Default for Queue {
             doubtful: true,
             said: Said::default(),
             free: HashMap::new(),
-            holdings: None,
+            holdings: Holdings::default(),
+            changes: 0,
             past: Past::default(),
+            learned: false,
+            to_expect: Vec::new(),
         }
     }
 }
@@ -112,54 +130,6 @@ impl Queue {
     /// The jobs that hold something.
     pub(crate) fn running(&self) -> impl Iterator<Item = &Running> {
         self.running.values()
-    }
-
-    /// What is held.
-    pub(crate) fn holdings(&mut self) -> Arc<Holdings> {
-        if let Some(known) = &self.holdings {
-            return Arc::clone(known);
-        }
-        let holdings = Arc::new(Holdings::of(self));
-        self.holdings = Some(Arc::clone(&holdings));
-        holdings
-    }
-
-    /// How many jobs wait, by virtual cluster.
-    pub(crate) fn waiting_jobs(&self) -> HashMap<VirtualClusterName, u64> {
-        let mut waiting = HashMap::<VirtualClusterName, u64>::new();
-        for job in self.jobs.values().filter(|job| job.row.state == State::Waiting) {
-            match waiting.get_mut(&job.row.virtual_cluster) {
-                Some(jobs) => *jobs += 1,
-                None => {
-                    waiting.insert(job.row.virtual_cluster.clone(), 1);
-                }
-            }
-        }
-        waiting
-    }
-
-    /// How many jobs wait in a virtual cluster. Those that somebody holds wait for him alone.
-    pub(crate) fn waiting_in(&self, cluster: &VirtualClusterName) -> u64 {
-        let waits = |job: &&Active| {
-            let row = &job.row;
-            row.state == State::Waiting && row.held.is_none() && row.virtual_cluster == *cluster
-        };
-        self.jobs.values().filter(waits).count() as u64
-    }
-
-    /// Since when the job waits that waits longest for its first start. Those that somebody holds are not
-    /// expected to start.
-    pub(crate) fn oldest_waiting(&self) -> Option<Timestamp> {
-        let rows = self.jobs.values().map(|job| &job.row);
-        let waits = |row: &&database::jobs::JobRow| {
-            row.state == State::Waiting && row.attempt.is_none() && row.held.is_none()
-        };
-        rows.filter(waits).map(|row| row.submitted_at).min()
-    }
-
-    /// What the scheduler makes of it, to be asked.
-    pub(crate) fn state(&mut self) -> &mut scheduler::State {
-        &mut self.state
     }
 
     /// Something that was decided was not done, or could not be read: nothing is taken for granted
@@ -207,10 +177,6 @@ impl Queue {
             snapshot.reserved.retain(|reservation| !in_turned(&reservation.job));
             self.state = scheduler::State::of(&snapshot);
             self.doubtful = false;
-        } else if whole {
-            for request in self.requests() {
-                changed |= self.state.expects(&request);
-            }
         }
         if changed {
             self.unsay();
@@ -222,7 +188,7 @@ impl Queue {
     fn unsay(&mut self) {
         self.said = Said::default();
         self.free.clear();
-        self.holdings = None;
+        self.changes += 1;
     }
 
     /// Says whether nodes or virtual clusters are others than before.
@@ -282,7 +248,7 @@ impl Queue {
     /// A job waits, for the first time, again, or differently; or there is nothing new: false.
     fn waits(&mut self, job: Active, turned: &mut BTreeSet<VirtualClusterName>) -> bool {
         let id = job.row.id;
-        let came_back = self.running.remove(&id).is_some();
+        let came_back = self.lets_go(id);
         if came_back {
             self.gave_back(id);
         }
@@ -379,7 +345,17 @@ impl Queue {
         if running.standing == Standing::Borrowed {
             self.borrowing.insert(id);
         }
-        self.running.insert(id, running)
+        let before = self.running.insert(id, running);
+        if let (Some(job), Some(after)) = (self.jobs.get(&id), self.running.get(&id)) {
+            self.holdings.change(job, before.as_ref(), after);
+        }
+        before
+    }
+
+    /// A job holds nothing any more. Says whether it held anything.
+    fn lets_go(&mut self, id: JobId) -> bool {
+        let held = self.running.remove(&id);
+        held.inspect(|before| self.holdings.remove(before)).is_some()
     }
 
     /// By what right jobs run, as a pass has left it: those alone are looked at that borrowed before it or do now.
@@ -387,11 +363,11 @@ impl Queue {
         let mut perhaps = std::mem::take(&mut self.borrowing);
         perhaps.extend(self.state.borrowing());
         for id in perhaps {
-            let Some(running) = self.running.get_mut(&id) else { continue };
+            let Some(running) = self.running.get(&id) else { continue };
             let standing = self.state.standing(id).unwrap_or(running.standing);
             if running.standing != standing {
-                running.standing = standing;
-                self.holdings = None;
+                let after = Running { standing, ..running.clone() };
+                self.keeps(id, after);
             }
             if standing == Standing::Borrowed {
                 self.borrowing.insert(id);
@@ -439,11 +415,7 @@ impl Queue {
     }
 
     /// Why jobs wait, their places, and when they may start.
-    pub(crate) fn waiting(
-        &mut self,
-        ids: &[JobId],
-        now: Timestamp,
-    ) -> HashMap<JobId, (Waiting, Option<Expected>)> {
+    fn waiting(&mut self, ids: &[JobId], now: Timestamp) -> HashMap<JobId, Reason> {
         self.said.of(&mut self.state, ids, now);
         let (state, jobs, past) = (&mut self.state, &self.jobs, &self.past.waits);
         let said = &self.said;

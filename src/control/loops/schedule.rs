@@ -36,23 +36,25 @@ use leave::Leaving;
 /// The queue is looked at so often even when nothing rings.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// All is read anew so often, whatever was told: what is expected of jobs changes with every run.
-const WHOLE: Duration = Duration::from_secs(30);
+/// So often what is known is compared with what is stored, whatever was told, and what is expected of jobs
+/// is looked at anew: it changes with every run.
+const COMPARED: Duration = Duration::from_secs(30);
 
 /// Without it no job starts.
 pub(crate) const RHYTHM: Rhythm = Rhythm::needed(Duration::from_secs(30));
 
 /// Runs until shutdown.
 pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
-    let mut whole = Instant::now();
+    let mut compared = Instant::now();
     // It begins after a panic, too, and nobody knows what that pass had come to.
     doubt(&shared.live, &shared.jobs).await;
     loop {
         let began = Instant::now();
-        let moved = match pass(&shared, whole.elapsed() >= WHOLE).await {
-            Ok(Passed { anew, moved }) => {
+        let compare = compared.elapsed() >= COMPARED;
+        let moved = match pass(&shared, compare).await {
+            Ok(moved) => {
                 passes.ended(began);
-                whole = if anew { began } else { whole };
+                compared = if compare { began } else { compared };
                 moved
             }
             Err(error) => {
@@ -87,19 +89,31 @@ enum Failed {
     Scheduler(#[from] Unanswered),
 }
 
-/// What is to be known of a pass.
-struct Passed {
-    /// All was read for it.
-    anew: bool,
-    /// So many jobs were moved on.
-    moved: usize,
+/// The jobs of which something may be stored that nobody has told of. All that costs is two sums: of those that
+/// are as they are known none is read.
+async fn untold(shared: &Shared) -> Result<BTreeSet<JobId>, Failed> {
+    let reader = shared.store.database.read();
+    let stored = database::jobs::sums(reader).await?;
+    let asked = shared.jobs.scheduler.ask(move |queue| {
+        queue.expect_anew();
+        (queue.ids(), queue.differing(&stored))
+    });
+    let (known, (parts, mut jobs)) = asked.await?;
+    shared.jobs.active.keep_specs_of(&known);
+    jobs.extend(database::jobs::active_in(reader, &parts).await?);
+    let damage = shared.jobs.active.damage();
+    jobs.retain(|job| !damage.jobs().contains(job));
+    Ok(jobs)
 }
 
-/// One pass: takes in what has changed, places what fits, stops what waits and shall stop.
-async fn pass(shared: &Arc<Shared>, anew: bool) -> Result<Passed, Failed> {
-    let anew = anew || shared.jobs.scheduler.ask(|queue| queue.is_doubtful()).await?;
+/// One pass: takes in what has changed, places what fits, stops what waits and shall stop. Says how many jobs
+/// were moved on.
+async fn pass(shared: &Arc<Shared>, compare: bool) -> Result<usize, Failed> {
+    let anew = shared.jobs.scheduler.ask(|queue| queue.is_doubtful()).await?;
+    let untold = if compare && !anew { untold(shared).await? } else { BTreeSet::new() };
     // What changes while it is read is among those of the next pass.
-    let touched = shared.live.touched();
+    let mut touched = shared.live.touched();
+    touched.changed.extend(untold);
     let news = match anew {
         true => News::whole(&shared.jobs.active, &shared.store.database).await?,
         false => News::of_jobs(&shared.jobs.active, &shared.store.database, touched).await?,
@@ -133,7 +147,7 @@ async fn pass(shared: &Arc<Shared>, anew: bool) -> Result<Passed, Failed> {
     if !decided.placed.is_empty() || !none_end {
         shared.live.bells.jobs.ring();
     }
-    Ok(Passed { anew, moved: decided.placed.len() + decided.stopped.len() })
+    Ok(decided.placed.len() + decided.stopped.len())
 }
 
 /// What the scheduler decides once it knows the news, and who leaves nodes that are being emptied.
@@ -148,7 +162,7 @@ async fn decide(
         if queue.is_doubtful() && !news.is_whole() {
             return None;
         }
-        let changed = queue.take_in(news, &cluster);
+        let changed = queue.take_in(news, &cluster) | queue.expect_some();
         let decided = queue.decide(now());
         let moved = leave::moved(&cluster, queue.running());
         Some((Decided { changed: changed || decided.changed, ..decided }, moved))

@@ -8,7 +8,7 @@ use protocol::spec::{JobSpec, TimeLimit};
 use protocol::time::Timestamp;
 use scheduler::model::{AtOnce, Request, Standing};
 
-use crate::known::queue::Queue;
+use crate::known::queue::Reader;
 
 /// Changes that are tried, other virtual clusters among them, and those that are told.
 const TRIED: usize = 12;
@@ -24,13 +24,12 @@ pub(super) fn find(
     spec: &JobSpec,
     request: &Request,
     usable: &[VirtualClusterName],
-    queue: &mut Queue,
+    queue: &mut Reader<'_>,
     now: Timestamp,
 ) -> Vec<Alternative> {
     let candidates = candidates(spec, request, usable, queue.gpu_types());
     let mut starts = |instead: Instead| {
-        let AtOnce { standing, before } =
-            queue.state().starts_now(&changed(request, &instead), now)?;
+        let AtOnce { standing, before } = queue.starts_now(&changed(request, &instead), now)?;
         let before = before.and_then(|job| queue.key(job)).cloned();
         Some(Alternative { instead, borrowed: standing == Standing::Borrowed, before })
     };

@@ -16,7 +16,7 @@ use scheduler::model::{self, Answer, Request, RoleRequest, Standing};
 
 use super::alternatives;
 use crate::accounts::rights::{self, Usable};
-use crate::known::queue::Queue;
+use crate::known::queue::{Queue, Reader};
 use crate::known::runs;
 use crate::shared::Shared;
 
@@ -75,7 +75,7 @@ async fn standing_of(shared: &Shared, user: &UserName) -> Result<Option<rights::
 pub(super) fn dry_run(
     answer: Answer,
     asked: &Asked<'_>,
-    queue: &mut Queue,
+    queue: &mut Reader<'_>,
     now: Timestamp,
 ) -> DryRun {
     let why = match answer {
@@ -103,7 +103,7 @@ pub(super) fn dry_run(
 pub(super) fn explanation(
     why: model::Explanation,
     asked: &Asked<'_>,
-    queue: &mut Queue,
+    queue: &mut Reader<'_>,
     now: Timestamp,
 ) -> Explanation {
     let model::Explanation { waiting, scarce, holders, ahead, expected } = why;
@@ -158,7 +158,7 @@ fn held_by(jobs: &[JobId], queue: &Queue) -> Vec<HeldBy> {
 }
 
 /// The GPUs that a job asks for, by type, with what is free of them.
-fn needs(request: &Request, queue: &mut Queue, now: Timestamp) -> Vec<Need> {
+fn needs(request: &Request, queue: &mut Reader<'_>, now: Timestamp) -> Vec<Need> {
     let free = queue.free(&request.virtual_cluster, &request.user, now);
     let mut needs: Vec<Need> = Vec::new();
     for role in request.roles.iter().filter(|role| role.demand.gpus > 0) {

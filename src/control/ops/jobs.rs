@@ -21,13 +21,12 @@ use protocol::secrets::{MASK, Secrets};
 use protocol::sensitive;
 use protocol::spec::{JobSpec, TimeLimit};
 use protocol::state::State;
-use protocol::wait::{Expected, Waiting};
 
 use super::answers::{self, Asked};
 use super::submit::Submissions;
 use super::{queue, views};
 use crate::accounts::rights::{administrators_only, owner_only};
-use crate::container::storages;
+use crate::container::{forgotten, storages};
 use crate::known::queue::wanted;
 use crate::records::audit::Note;
 use crate::records::happened;
@@ -74,7 +73,8 @@ impl Jobs for Ops {
         admission::check(&self.shared, actor, &parsed.spec, &secrets)
             .await
             .map_err(|refusal| refusal.about(&submission.text))?;
-        admission::create_output(&self.shared.store, actor, &mut parsed.spec).await?;
+        let store = &self.shared.store;
+        let made = admission::create_output(store, actor, &mut parsed.spec).await?;
         let seal = |(name, value): (&str, &str)| {
             (name.to_owned(), self.shared.seal.seal(&sealing::context(&key, name), value))
         };
@@ -82,8 +82,16 @@ impl Jobs for Ops {
         let Parsed { spec, syntax, masked_text: text, mut warnings, .. } = parsed;
         warnings.extend(self.told_by_nobody(&spec));
         let job = NewJob { key: key.clone(), spec, text, syntax, submitted_at: now() };
-        let id = self.submissions.store(job, secrets).await?;
-        Ok(Submitted { id, key, warnings })
+        match self.submissions.store(job, secrets).await {
+            Ok(id) => Ok(Submitted { id, key, warnings }),
+            Err(error) => {
+                // Where it is not known what became of it, and where it is to be submitted again, they stay.
+                if !error.is_ours() && error.code != ErrorCode::UnavailableError {
+                    forgotten::take_back(store, &actor.user, &made).await;
+                }
+                Err(error)
+            }
+        }
     }
 
     async fn check(&self, actor: &Actor, text: &str) -> Result<CheckReport> {
@@ -111,7 +119,7 @@ impl Jobs for Ops {
         let listed = database::jobs::list(&self.shared.store.database, &query, at).await;
         let (rows, total) = listed?;
         let waits = rows.iter().filter(|row| row.state == State::Waiting).map(|row| row.id);
-        let mut waiting = self.waiting(waits.collect()).await?;
+        let mut waiting = self.shared.jobs.waiting(waits.collect()).await;
         let ids: Vec<JobId> = rows.iter().map(|row| row.id).collect();
         let tags = database::tags::of_jobs(self.shared.store.database.read(), &ids).await;
         let mut tags = tags?;
@@ -313,7 +321,7 @@ impl Ops {
         let asked = self.shared.jobs.ask(move |queue| {
             let now = now();
             let request = wanted(queue, &spec, &user);
-            let answer = queue.state().dry_run(&request, now);
+            let answer = queue.dry_run(&request, now);
             let asked = Asked { request: &request, spec: &spec, usable: &usable, since: now };
             answers::dry_run(answer, &asked, queue, now)
         });
@@ -333,17 +341,6 @@ impl Ops {
             }
         }
         spec
-    }
-
-    /// Why these jobs wait, their places, and when they may start.
-    async fn waiting(
-        &self,
-        jobs: Vec<JobId>,
-    ) -> Result<HashMap<JobId, (Waiting, Option<Expected>)>> {
-        if jobs.is_empty() {
-            return Ok(HashMap::new());
-        }
-        self.shared.jobs.ask(move |queue| queue.waiting(&jobs, now())).await
     }
 
     async fn job(&self, key: &JobKey) -> Result<Job> {

@@ -27,7 +27,7 @@ use crate::accounts::rights::administrators_only;
 use crate::container::endpoint::endpoint;
 use crate::error::internal;
 use crate::known::cluster::{Cluster, Observation, condition, scheduler_node};
-use crate::known::queue::{Holdings, Queue};
+use crate::known::queue::Published;
 use crate::records::audit::{self, Note, difference};
 use crate::records::health;
 use crate::shared::Shared;
@@ -66,16 +66,16 @@ impl Ops {
     }
 
     /// What is made of all nodes as an actor sees them: off the runtime's threads, since there may be
-    /// thousands, and the scheduler only says what is held.
+    /// thousands.
     async fn seen_by<T: Send + 'static>(
         &self,
         actor: &Actor,
         make: impl FnOnce(&Seen) -> T + Send + 'static,
     ) -> Result<T> {
         let (shared, actor) = (Arc::clone(&self.0), actor.clone());
-        let held = shared.jobs.ask(Queue::holdings).await?;
         let seen = tokio::task::spawn_blocking(move || {
-            make(&Seen { cluster: shared.nodes.cluster(), actor, held, shared })
+            let (cluster, known) = (shared.nodes.cluster(), shared.jobs.seen());
+            make(&Seen { cluster, actor, known, shared })
         });
         seen.await.map_err(internal)
     }
@@ -99,7 +99,7 @@ impl Ops {
 /// All nodes at one moment, as an actor sees them.
 struct Seen {
     cluster: Arc<Cluster>,
-    held: Arc<Holdings>,
+    known: Arc<Published>,
     actor: Actor,
     shared: Arc<Shared>,
 }
@@ -116,7 +116,7 @@ impl Seen {
     }
 
     fn view(&self, node: &NodeRecord, naming: Naming) -> NodeView {
-        let held = self.held.on(&node.settings.name);
+        let held = self.known.holdings.on(&node.settings.name);
         views::node(&self.actor, node, (held, naming), &self.shared)
     }
 }
@@ -154,16 +154,13 @@ impl Nodes for Ops {
     }
 
     async fn get(&self, actor: &Actor, name: &NodeName) -> Result<NodeView> {
-        let held = self.0.jobs.ask(Queue::holdings).await?;
-        let cluster = self.0.nodes.cluster();
+        let (cluster, known) = (self.0.nodes.cluster(), self.0.jobs.seen());
         let node = cluster.node(name).ok_or_else(|| missing(name))?;
+        let held = known.holdings.on(name);
         let gpu_report = node.observed.as_ref().and_then(|observed| observed.gpus.clone());
         let health = node.health.clone();
-        Ok(NodeView {
-            gpu_report,
-            health,
-            ..views::node(actor, node, (held.on(name), Naming::Named), &self.0)
-        })
+        let held = (held, Naming::Named);
+        Ok(NodeView { gpu_report, health, ..views::node(actor, node, held, &self.0) })
     }
 
     async fn settings(&self, actor: &Actor, name: &NodeName) -> Result<NodeSettings> {

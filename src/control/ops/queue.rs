@@ -101,7 +101,7 @@ pub(super) async fn explain(
         let now = now();
         let request = queue.request(id)?;
         let spec = Arc::clone(&queue.job(id)?.spec);
-        let said = queue.state().explain(id, now)?;
+        let said = queue.explain(id, now)?;
         let asked = Asked { request: &request, spec: &spec, usable: &usable, since };
         Some(answers::explanation(said, &asked, queue, now))
     });

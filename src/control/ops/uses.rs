@@ -48,7 +48,7 @@ impl Uses {
         }
         for (node, held) in holdings.on_nodes() {
             let node = cluster.node(node).map(capacity).unwrap_or_default();
-            for Holding { task, demand, virtual_cluster, borrowed } in held {
+            for Holding { job: _, task, demand, virtual_cluster, borrowed } in held {
                 let Some(uses) = running.get_mut(virtual_cluster) else { continue };
                 add(&mut uses.used, &task.gpus, demand, &node);
                 if *borrowed {

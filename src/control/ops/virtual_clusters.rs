@@ -37,7 +37,7 @@ impl Ops {
     }
 
     /// These as a user sees them, each with whether he may use it: put together off the runtime's threads, and
-    /// off the scheduler's, which only says what it knows.
+    /// off the scheduler's, which only says what is free and who has had what.
     async fn seen(
         &self,
         user: &UserName,
@@ -46,7 +46,7 @@ impl Ops {
         let usable = shown.iter().map(|(usable, settings)| usable.then(|| settings.name.clone()));
         let usable: Vec<_> = usable.collect();
         let user = user.clone();
-        let known = self.0.jobs.ask(move |queue| {
+        let asked = self.0.jobs.ask(move |queue| {
             let now = now();
             let free = usable.into_iter().map(|name| {
                 let name = name?;
@@ -55,13 +55,12 @@ impl Ops {
                 let weights = if users.is_empty() { BTreeMap::new() } else { queue.weights() };
                 Some(views::Shown { free: queue.free(&name, &user, now), users, weights })
             });
-            let free: Vec<Option<views::Shown>> = free.collect();
-            (free, queue.holdings(), queue.waiting_jobs())
+            free.collect::<Vec<Option<views::Shown>>>()
         });
-        let (free, holdings, waiting) = known.await?;
-        let cluster = self.0.nodes.cluster();
+        let free = asked.await?;
+        let (cluster, known) = (self.0.nodes.cluster(), self.0.jobs.seen());
         let seen = tokio::task::spawn_blocking(move || {
-            let uses = Uses::of(&cluster, &holdings, waiting);
+            let uses = Uses::of(&cluster, &known.holdings, known.waiting_jobs());
             let shown = shown.into_iter().map(|(_, settings)| {
                 let stopped = cluster.stopped.contains(&settings.name);
                 (settings, stopped)

@@ -51,7 +51,7 @@ pub struct Figures {
     /// Bytes of the database, if it says.
     pub database_bytes: Option<u64>,
     /// How long the job has waited that has waited longest for its first start, of those that nobody
-    /// holds; 0: there is none. `None`: the scheduler does not say.
+    /// holds; 0: there is none. `None`: the scheduler has not looked yet.
     pub oldest_waiting: Option<Duration>,
     /// Whether this server leads, as far as it is sure.
     pub leads: bool,
@@ -86,12 +86,9 @@ impl Control {
     /// What alarms may go by. It takes some seconds at most, whatever hangs.
     pub async fn figures(&self) -> Figures {
         let shared = &self.shared;
-        let size = tokio::time::timeout(PATIENCE, shared.store.database.size());
-        let oldest = shared.jobs.scheduler.ask(|queue| queue.oldest_waiting());
-        let oldest = tokio::time::timeout(PATIENCE, oldest);
-        let (size, oldest) = tokio::join!(size, oldest);
+        let size = tokio::time::timeout(PATIENCE, shared.store.database.size()).await;
+        let oldest = shared.jobs.seen().oldest_waiting();
         let waited = |since| u64::try_from(now().since(since)).unwrap_or(0);
-        let oldest = oldest.ok().and_then(Result::ok);
         Figures {
             loops: self.loops.states().filter_map(|state| pass(&state)).collect(),
             engine_calls: shared.counts.engine_calls.times(),

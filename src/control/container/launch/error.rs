@@ -46,6 +46,9 @@ pub(super) enum LaunchError {
     /// Its node fails a check that comes before each attempt.
     #[error("{0}")]
     Unwell(String),
+    /// A storage of the job's is not set up on its node as it should be, which is no user's to do.
+    #[error("{0}")]
+    Storages(String),
     /// Its node's network is not what all tasks of the job were told that it is.
     #[error("its node's network has changed")]
     Moved,
@@ -97,7 +100,7 @@ impl LaunchError {
                 let (node, message) = (node.clone(), self.to_string());
                 Consequence::Elsewhere(without_code(Cause::EngineFailed { node, message }))
             }
-            Self::Unwell(message) => {
+            Self::Unwell(message) | Self::Storages(message) => {
                 let node = node.clone();
                 Consequence::Elsewhere(without_code(Cause::NodeUnwell { node, message }))
             }
@@ -184,11 +187,11 @@ impl From<NotGiven> for LaunchError {
     fn from(error: NotGiven) -> Self {
         match error {
             NotGiven::Sealed => Self::Sealed,
-            NotGiven::Exposed(name) => Self::Job(format!(
+            NotGiven::Exposed(name) => Self::Storages(format!(
                 "the storage {name} and the users' own files lie in each other on this node: tell an \
                  administrator"
             )),
-            NotGiven::NoFolder(name) => Self::Job(format!(
+            NotGiven::NoFolder(name) => Self::Storages(format!(
                 "the storage {name} has no folder for you on this node: tell an administrator"
             )),
         }
@@ -281,6 +284,19 @@ mod tests {
         let Consequence::Elsewhere(Exit { cause, .. }) = found else { panic!("{found:?}") };
         assert_eq!(cause.blame(), Blame::Platform);
         assert!(cause.to_string().contains("berth-c-7-a0-r0-t0-n0"), "{cause}");
+    }
+
+    #[test]
+    fn a_storage_that_a_node_lacks_is_its_administrators_and_the_job_goes_elsewhere() {
+        let name = || "data".parse().unwrap();
+        for lacks in [NotGiven::Exposed(name()), NotGiven::NoFolder(name())] {
+            let found = consequence(lacks);
+            assert_eq!(found.of_node(), None, "its engine did nothing wrong");
+            let Consequence::Elsewhere(Exit { cause, .. }) = found else { panic!("{found:?}") };
+            assert_eq!(cause.blame(), Blame::Platform, "{cause}");
+            assert!(cause.to_string().contains("the storage data"), "{cause}");
+        }
+        assert_eq!(consequence(NotGiven::Sealed), Consequence::PutOff(Ours::Key));
     }
 
     #[test]

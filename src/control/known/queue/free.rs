@@ -29,7 +29,7 @@ impl Said {
 impl Queue {
     /// What a user's job in a virtual cluster could start on now, by GPU type, if nothing is known of how
     /// long it runs. Types of which it could never have any are left out.
-    pub(crate) fn free(
+    pub(super) fn free(
         &mut self,
         within: &VirtualClusterName,
         user: &UserName,

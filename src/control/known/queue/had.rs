@@ -26,9 +26,9 @@ impl Queue {
         self.jobs.remove(&id);
         self.stopping.remove(&id);
         self.past.note_gave_way(id, None);
-        match self.running.remove(&id) {
-            Some(_) => self.gave_back(id),
-            None => self.tell(|state| state.cancel(id)),
+        match self.lets_go(id) {
+            true => self.gave_back(id),
+            false => self.tell(|state| state.cancel(id)),
         }
     }
 

@@ -1,22 +1,27 @@
 //! The one owner of the queue: a thread of its own, so that a pass holds up none of the runtime's, and
 //! whoever asks it something waits without one.
 
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex as Lock};
 use std::time::Duration;
 
 use database::jobs::JobRow;
 use protocol::exit::Exit;
+use protocol::ids::JobId;
 use protocol::time::Timestamp;
 use protocol::trouble::{OwnTrouble, Trouble};
 use scheduler::{Change, Effect};
 use tokio::sync::{Mutex, mpsc, oneshot};
 
 use super::Queue;
+use super::published::Published;
+use super::reasons::{Reason, Reasons};
 use crate::error::words;
 use crate::known::active::Active;
 use crate::known::own_failures::OwnFailures;
 use crate::known::runs::{self, Past};
+use crate::lock::lock;
 use crate::wake::now;
 
 /// Questions that wait for their turn; who asks one more waits until there is room.
@@ -31,6 +36,10 @@ type Question = Box<dyn FnOnce(&mut Queue) + Send>;
 #[derive(Debug)]
 pub(crate) struct SchedulerHandle {
     questions: mpsc::Sender<Question>,
+    /// What it knew after it was asked last.
+    published: Arc<Lock<Arc<Published>>>,
+    /// What it said last of why jobs wait.
+    reasons: Arc<Reasons>,
     /// One change at a time is thought through: it costs two passes of the scheduler.
     thinking: Mutex<()>,
 }
@@ -55,7 +64,12 @@ impl SchedulerHandle {
         let past_use = std::mem::take(&mut past.had);
         let queue = Queue::after(past, past_use);
         thread.spawn(move || own(queue, asked, &own_failures))?;
-        Ok(Self { questions, thinking: Mutex::default() })
+        Ok(Self {
+            questions,
+            published: Arc::default(),
+            reasons: Arc::default(),
+            thinking: Mutex::default(),
+        })
     }
 
     /// Asks or tells the owner; it takes one after the other.
@@ -64,11 +78,40 @@ impl SchedulerHandle {
         question: impl FnOnce(&mut Queue) -> T + Send + 'static,
     ) -> Result<T, Unanswered> {
         let (answer, answered) = oneshot::channel();
+        let published = Arc::clone(&self.published);
         let question = move |queue: &mut Queue| {
-            let _nobody_waits = answer.send(question(queue));
+            let said = question(queue);
+            // Before the answer: who has it finds what it speaks of.
+            if let Some(known) = queue.published() {
+                *lock(&published) = Arc::new(known);
+            }
+            let _nobody_waits = answer.send(said);
         };
         self.questions.send(Box::new(question)).await.map_err(|_ended| Unanswered)?;
         answered.await.map_err(|_panicked| Unanswered)
+    }
+
+    /// What the owner knew after it was asked last, whatever it does now.
+    pub(crate) fn published(&self) -> Arc<Published> {
+        Arc::clone(&lock(&self.published))
+    }
+
+    /// Why jobs wait, their places, and when they may start. Whoever looks waits for the owner for so long
+    /// at most, and has then what it said a moment ago; of whom it has said nothing lately, nothing is said.
+    pub(crate) async fn waiting(
+        &self,
+        jobs: Vec<JobId>,
+        patience: Duration,
+    ) -> HashMap<JobId, Reason> {
+        if !self.reasons.hold(&jobs, self.published().as_of) {
+            let (reasons, asked) = (Arc::clone(&self.reasons), jobs.clone());
+            let asked = self.ask(move |queue| {
+                let said = queue.waiting(&asked, now());
+                reasons.note(&asked, said, queue.changes);
+            });
+            let _late_or_unanswered = tokio::time::timeout(patience, asked).await;
+        }
+        self.reasons.of(&jobs)
     }
 
     /// What a change would do, thought through on what is known now while the owner goes on. `None`:
@@ -94,7 +137,10 @@ impl SchedulerHandle {
     pub(crate) fn note_ended(&self, job: &Active, exit: &Exit, ran_ms: i64) {
         let like = runs::like(&job.row, runs::image(&job.spec));
         let blame = exit.cause.blame();
-        self.tell(move |queue| runs::learn(&mut queue.past.runs, like, blame, ran_ms));
+        self.tell(move |queue| {
+            runs::learn(&mut queue.past.runs, like, blame, ran_ms);
+            queue.learned = true;
+        });
     }
 
     /// A job was given its first place then.
@@ -128,7 +174,72 @@ fn own(mut queue: Queue, mut asked: mpsc::Receiver<Question>, own_failures: &Own
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use protocol::cluster::VirtualClusterSettings;
+    use protocol::ids::VirtualClusterName;
+
     use super::*;
+    use crate::known::cluster::Cluster;
+    use crate::known::queue::News;
+    use crate::known::queue::tests::{node, row, spec};
+
+    /// A job that waits, and no other.
+    fn waits(id: JobId) -> News {
+        let spec = spec(1, 1);
+        let row = row(id, &spec, Timestamp(5));
+        News {
+            whole: true,
+            jobs: vec![Active { row, spec: Arc::new(spec) }],
+            gone: BTreeSet::new(),
+            attempts: HashMap::new(),
+            gave_way: HashMap::new(),
+            tasks: HashMap::new(),
+            at: Timestamp(5),
+        }
+    }
+
+    #[tokio::test]
+    async fn who_looks_stands_in_no_line() {
+        let scheduler = SchedulerHandle::start(Past::default(), Arc::default()).unwrap();
+        assert_eq!(scheduler.published().oldest_waiting(), None, "nobody has looked yet");
+        let within = VirtualClusterName::default();
+        let cluster = Cluster::new([node("a")], vec![VirtualClusterSettings::new(within.clone())]);
+        let job = JobId(7);
+        scheduler.ask(move |queue| queue.take_in(waits(job), &cluster)).await.unwrap();
+        let said = scheduler.waiting(vec![job], Duration::from_secs(60)).await;
+        assert!(said.contains_key(&job), "{said:?}");
+
+        let (go_on, held_up) = std::sync::mpsc::channel();
+        scheduler.tell(move |_queue| held_up.recv().unwrap_or_default());
+        let known = scheduler.published();
+        assert_eq!(known.waiting_in(&within), 1);
+        assert_eq!(known.oldest_waiting(), Some(Some(Timestamp(5))));
+        // Of another one it would have to be asked.
+        let looked = scheduler.waiting(vec![job, JobId(8)], Duration::ZERO).await;
+        assert_eq!(looked, said, "what was said a moment ago");
+
+        go_on.send(()).unwrap();
+        let ends = |queue: &mut Queue| {
+            queue.forget(JobId(7));
+            queue.unsay();
+        };
+        scheduler.ask(ends).await.unwrap();
+        let known = scheduler.published();
+        assert_eq!((known.waiting_in(&within), known.oldest_waiting()), (0, Some(None)));
+        assert!(scheduler.waiting(vec![job], Duration::from_secs(60)).await.is_empty());
+    }
+
+    #[tokio::test]
+    async fn what_was_seen_before_a_panic_is_seen_until_all_is_read_anew() {
+        let scheduler = SchedulerHandle::start(Past::default(), Arc::default()).unwrap();
+        let within = VirtualClusterName::default();
+        let cluster = Cluster::new([node("a")], vec![VirtualClusterSettings::new(within.clone())]);
+        scheduler.ask(move |queue| queue.take_in(waits(JobId(7)), &cluster)).await.unwrap();
+        scheduler.ask(panics).await.unwrap_err();
+        assert!(scheduler.ask(|queue| queue.is_doubtful()).await.unwrap());
+        assert_eq!(scheduler.published().waiting_in(&within), 1);
+    }
 
     fn panics(queue: &mut Queue) {
         queue.doubtful = false;

@@ -16,13 +16,14 @@ impl Queue {
             let borrows = running.standing == Standing::Borrowed;
             assert!(!borrows || self.borrowing.contains(job), "{job} borrows: it is looked at");
         }
-        for (job, known) in &self.jobs {
+        for (job, known) in self.jobs.all() {
             assert_eq!(*job, known.row.id, "jobs are found by their ids");
             assert!(!known.row.state.is_final(), "{job} has ended: it is forgotten");
         }
-        if let Some(known) = &self.holdings {
-            assert_eq!(**known, Holdings::of(self), "what was put together is as it would be now");
-        }
+        self.jobs.sanity_check();
+        let held = self.running.values();
+        let held = held.filter_map(|running| Some((self.jobs.get(&running.job)?, running)));
+        assert_eq!(self.holdings, Holdings::of(held), "what is held is what the jobs hold");
         self.nothing_is_given_twice();
     }
 

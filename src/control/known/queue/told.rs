@@ -102,9 +102,7 @@ impl News {
 impl Queue {
     /// A job that was given its place is stored so. That is all that is new of it, and need not be read.
     pub(crate) fn begins(&mut self, job: JobId, stored: &JobUpdate) {
-        if let Some(job) = self.jobs.get_mut(&job) {
-            stored.apply(&mut job.row);
-        }
+        self.jobs.apply(job, stored);
     }
 }
 
@@ -196,6 +194,12 @@ pub(super) fn running_of_placement(
         gave_way: past.gave_way(job.row.id),
         stopping: false,
     }
+}
+
+/// A job that holds something, with what is expected of it now.
+pub(super) fn expected_anew(job: &Active, running: &Running, past: &Past) -> Running {
+    let expected_ms = past.runs.expect(like(job), running.limit_ms);
+    Running { expected_ms, turn: turn(job, expected_ms), ..running.clone() }
 }
 
 /// A job that waits.

@@ -16,7 +16,7 @@ use protocol::spec::{Dialect, JobSpec};
 use protocol::time::Timestamp;
 use protocol::wait::{ResourceKind, WaitReason};
 use scheduler::Admission;
-use storage::{EntryKind, StorageError};
+use storage::{EntryKind, Storage, StorageError, StoragePath};
 
 use self::places::Places;
 use crate::accounts::people::People;
@@ -227,10 +227,15 @@ async fn exists(
 }
 
 /// Makes the output folder of a version 1 job: the one it names, else the default one. Where the
-/// default one is somebody else's, who has a job of the same name, it is one in the user's own.
-pub(super) async fn create_output(store: &Store, actor: &Actor, spec: &mut JobSpec) -> Result<()> {
+/// default one is somebody else's, who has a job of the same name, it is one in the user's own. Says which folders
+/// were not there before, the deepest first.
+pub(super) async fn create_output(
+    store: &Store,
+    actor: &Actor,
+    spec: &mut JobSpec,
+) -> Result<Vec<StoragePath>> {
     if spec.dialect == Dialect::V2 && spec.output_dir.is_none() {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let default = spec.output_dir.as_deref().is_none_or(str::is_empty);
     match make_output(store, actor, spec).await {
@@ -242,19 +247,41 @@ pub(super) async fn create_output(store: &Store, actor: &Actor, spec: &mut JobSp
     }
 }
 
-async fn make_output(store: &Store, actor: &Actor, spec: &JobSpec) -> Result<()> {
+async fn make_output(store: &Store, actor: &Actor, spec: &JobSpec) -> Result<Vec<StoragePath>> {
     let key = key(actor, spec);
     let path = environment::output_dir(&facts(store, spec, &key));
     let place = store.storage.resolve(&path);
     let place = place.map_err(|error| about("outputDir", error))?;
     let access = Access { store, actor };
     if access.make_new(&place).await.map_err(|error| about("outputDir", error))? {
-        return Ok(());
+        return Ok(vec![place]);
     }
+    let mut new = missing(&store.storage, &place).await;
     let written = access.to_write_whole(&place).await;
     written.map_err(|error| about("outputDir", error))?;
     let made = store.storage.create_folder(&place).await;
-    made.map_err(|error| about("outputDir", error))
+    made.map_err(|error| about("outputDir", error))?;
+    if !new.is_empty() {
+        // A user's home is his whether it is there or not, and tasks of his may have it by now.
+        let top = access.top(&place).await.map_err(|error| about("outputDir", error))?;
+        let owner = store.storage.owner(&top).await;
+        let claimed = owner.map_err(|error| about("outputDir", error))?.is_some();
+        new.retain(|path| path.is_within(&top) && (claimed || *path != top));
+    }
+    Ok(new)
+}
+
+/// The folders on the way to a place that are not there, as far as that can be seen, the deepest first.
+async fn missing(storage: &Storage, place: &StoragePath) -> Vec<StoragePath> {
+    let (mut missing, mut next) = (Vec::new(), Some(place.clone()));
+    while let Some(path) = next {
+        if !matches!(storage.exists(&path).await, Ok(false)) {
+            break;
+        }
+        next = path.parent();
+        missing.push(path);
+    }
+    missing
 }
 
 /// The same, with the field that it is about.

@@ -59,7 +59,7 @@ pub(super) async fn set(
     }
     // Who has no limit yet takes nobody's time by one.
     if !actor.admin && spec.time_limit.is_some_and(|before| limit > before) {
-        nobody_waits(shared, row).await?;
+        nobody_waits(shared, row)?;
     }
     let done = shared.store.write(async |transaction| {
         let done = database::jobs::set_time_limit(transaction, row.id, limit).await?;
@@ -102,9 +102,8 @@ fn runs_no_more(row: &JobRow) -> Error {
 
 /// A short limit lets a job go first where others wait; who made it longer then would have gained by
 /// what was not true.
-async fn nobody_waits(shared: &Arc<Shared>, row: &JobRow) -> Result<()> {
-    let cluster = row.virtual_cluster.clone();
-    let waiting = shared.jobs.ask(move |queue| queue.waiting_in(&cluster)).await?;
+fn nobody_waits(shared: &Shared, row: &JobRow) -> Result<()> {
+    let waiting = shared.jobs.seen().waiting_in(&row.virtual_cluster);
     if waiting == 0 {
         return Ok(());
     }

@@ -190,6 +190,29 @@ async fn an_empty_folder_for_output_goes_with_its_job() {
     office.write("bob", "/Output/empty/x", "x").await.unwrap();
 }
 
+/// Of those that are submitted at the same time under one name one is stored.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_that_is_refused_leaves_no_folder_behind() {
+    let office = Office::mounted().await;
+    let storage = office.house.path().join("storage");
+    let places: Vec<String> = (0..16).map(|number| format!("/path/guid-{number}/out")).collect();
+    let submit = |place: &String| {
+        let more = format!(r#""outputDir": "$PAI_DEFAULT_FS_URI{place}","#);
+        let office = &office;
+        async move { office.submit("alice", "once", &more).await }
+    };
+    let submitted = futures::future::join_all(places.iter().map(submit)).await;
+    let stored = submitted.iter().filter(|submitted| submitted.is_ok()).count();
+    assert_eq!(stored, 1, "{submitted:?}");
+    for (place, submitted) in places.iter().zip(submitted) {
+        let folder = place.trim_start_matches('/');
+        assert_eq!(storage.join(folder).exists(), submitted.is_ok(), "{place}");
+        let top = office.place(place.trim_end_matches("/out"));
+        let owner = office.storage().owner(&top).await.unwrap();
+        assert_eq!(owner.is_some(), submitted.is_ok(), "{place}: its name is anybody's");
+    }
+}
+
 /// Tasks make links; a job that finds one where its folder was is not started.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_link_in_the_place_of_a_folder_starts_no_task() {

@@ -1,12 +1,14 @@
-use database::Error;
-use database::jobs::{self, JobUpdate, Load};
+use std::collections::BTreeMap;
+
+use database::jobs::{self, JobUpdate, Load, Sums};
+use database::{Error, attempts, tasks};
 use protocol::document::Syntax;
 use protocol::ids::JobId;
 use protocol::jobs::{Hold, Retries};
 use protocol::spec::Priority;
 use protocol::state::State;
 
-use crate::stage::{a_job, at, exit, node, on_both, user, write};
+use crate::stage::{a_job, a_task, at, attempt_of, exit, node, on_both, user, write};
 
 on_both! {
     async fn a_new_job_is_read_back_whole(stage) {
@@ -103,6 +105,45 @@ on_both! {
         assert_eq!(found.len(), 599);
         assert!(found.is_sorted_by_key(|job| job.row.id));
         assert!(write!(stage, |tx| jobs::insert_many(&tx, &[])).is_empty());
+    }
+
+    async fn what_goes_on_is_summed_up_as_its_rows_and_tasks_are(stage) {
+        let many: Vec<_> = (0..300).map(|n| a_job("alice", &format!("j{n}"))).collect();
+        let ids = write!(stage, |tx| jobs::insert_many(&tx, &many));
+        let ids: Vec<JobId> = ids.into_iter().collect::<Result<_, _>>()?;
+        let hold = Hold { by: user("alice"), at: at(5), administrator: false };
+        write!(stage, |tx| jobs::hold(&tx, ids[1], &hold));
+        write!(stage, |tx| jobs::move_many(&tx, &[(ids[2], -70), (ids[299], i64::MAX)]));
+        write!(stage, |tx| jobs::set_priority(&tx, ids[3], Priority(-3), None));
+        write!(stage, |tx| jobs::request_stop(&tx, ids[4], &user("alice"), at(6)));
+        let later = JobUpdate { not_before: Some(at(7)), ..JobUpdate::to(State::Waiting) };
+        write!(stage, |tx| jobs::update(&tx, ids[5], State::Waiting, later.clone()));
+        let begins = JobUpdate { attempt: Some(0), ..JobUpdate::to(State::Preparing) };
+        for id in [ids[6], ids[7]] {
+            write!(stage, |tx| jobs::update(&tx, id, State::Waiting, begins.clone()));
+            write!(stage, |tx| attempts::insert_many(&tx, &[attempt_of(id, 0)]));
+            let tasks = [0, 1].map(|index| a_task(id, 0, index, "n1"));
+            write!(stage, |tx| tasks::insert_many(&tx, &tasks));
+        }
+        let ends = JobUpdate { completed_at: Some(at(9)), ..JobUpdate::to(State::Succeeded) };
+        write!(stage, |tx| jobs::update(&tx, ids[8], State::Waiting, ends.clone()));
+
+        let mut expected: BTreeMap<i64, Sums> = BTreeMap::new();
+        let conn = stage.db.read();
+        for row in jobs::active(conn).await? {
+            expected.entry(jobs::part_of(row.id)).or_default().add_job(&row);
+        }
+        for task in tasks::active(conn).await? {
+            let (job, place) = (task.key.job, &task.placement);
+            expected.entry(jobs::part_of(job)).or_default().add_task(job, place.role, place.index);
+        }
+        assert_eq!(jobs::sums(conn).await?, expected);
+        assert_eq!(expected.len(), 2, "300 jobs are of two parts");
+        let parts: Vec<i64> = expected.keys().copied().collect();
+        let active: Vec<JobId> = jobs::active(conn).await?.iter().map(|row| row.id).collect();
+        let mut found = jobs::active_in(conn, &parts).await?;
+        found.sort_unstable();
+        assert_eq!(found, active);
     }
 
     async fn active_jobs_are_those_that_have_not_ended(stage) {
