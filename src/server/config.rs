@@ -393,6 +393,7 @@ impl Config {
         }
         repeated("checks", self.checks.iter().map(|check| check.name.as_str()), &mut lines);
         repeated("nodes", self.nodes.iter().map(|node| node.name.as_str()), &mut lines);
+        lines.extend(protocol::cluster::shared_engines(&self.nodes));
         let clusters = self.virtual_clusters.iter().map(|cluster| cluster.name.as_str());
         repeated("virtual_clusters", clusters, &mut lines);
         let mistakes = self.virtual_clusters.iter().flat_map(VirtualClusterSettings::mistakes);

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::checks::Checks;
 use super::cluster::Cluster;
+use super::engines::Engines;
 use super::faults::Faults;
 use super::observations::Observations;
 use super::quarantine::Quarantine;
@@ -17,6 +18,8 @@ use crate::lock::lock;
 pub(crate) struct KnownNodes {
     /// Nodes and virtual clusters.
     pub(crate) cluster: ClusterHandle,
+    /// Which node each engine is.
+    pub(crate) engines: Engines,
     /// What is seen of each node's engine, until it is stored.
     pub(crate) sightings: Sightings,
     /// What the loops see of each node's engine.
@@ -34,6 +37,7 @@ pub(crate) struct KnownNodes {
 impl KnownNodes {
     pub(crate) fn new(cluster: ClusterHandle) -> Self {
         Self {
+            engines: Engines::of(&cluster.current()),
             cluster,
             sightings: Sightings::default(),
             observations: Mutex::default(),
