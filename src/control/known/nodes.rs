@@ -1,9 +1,12 @@
 //! What is known of nodes.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use protocol::ids::NodeName;
+
 use super::checks::Checks;
-use super::cluster::Cluster;
+use super::cluster::{Cluster, Observation};
 use super::engines::Engines;
 use super::faults::Faults;
 use super::observations::Observations;
@@ -55,5 +58,17 @@ impl KnownNodes {
 
     pub(crate) fn observations(&self) -> MutexGuard<'_, Observations> {
         lock(&self.observations)
+    }
+
+    /// The nodes of which nobody knows what is on them: they do not answer, or have not yet.
+    pub(crate) fn unseen(&self) -> HashSet<NodeName> {
+        let (cluster, observations) = (self.cluster(), self.observations());
+        let names = cluster.records().map(|node| &node.settings.name);
+        names.filter(|name| !observations.has_seen(name)).cloned().collect()
+    }
+
+    /// Whether somebody has tried to look at a node and it does not answer.
+    pub(crate) fn is_silent(&self, node: &NodeName) -> bool {
+        matches!(self.observations().get(node), Some(Observation::Silent))
     }
 }

@@ -23,7 +23,7 @@ use crate::known::passes::{Passes, Rhythm};
 use crate::known::retention::Retention;
 use crate::known::swept::{Old, SweptCounts};
 use crate::records::store::Store;
-use crate::records::usage;
+use crate::records::{unseen, usage};
 use crate::shared::Shared;
 use crate::wake::now;
 
@@ -166,7 +166,10 @@ async fn forget_jobs(shared: &Shared, before: Option<Timestamp>) -> Result<(), F
     let Some(before) = before else { return Ok(()) };
     let mut last = None;
     loop {
-        let found = ended_before(&shared.store, &shared.nodes, before).await?;
+        let mut found = ended_before(&shared.store, &shared.nodes, before).await?;
+        let ids: Vec<JobId> = found.iter().map(|job| job.id).collect();
+        let unseen = unseen::of(&shared.store, &shared.nodes, &ids).await?;
+        found.retain(|job| !unseen.contains_key(&job.id));
         let mut gone = 0;
         let mut left = found.as_slice();
         while !left.is_empty() {

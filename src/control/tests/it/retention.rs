@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use api::audit::AuditAction;
+use api::cluster::Drain;
 use api::jobs::{JobQuery, Submission};
 use api::logs::TaskRef;
 use api::queue::QueueChange;
@@ -243,6 +244,46 @@ async fn a_job_is_not_forgotten_before_its_containers_are_gone() {
     let (deleted, ()) = tokio::join!(deleting, is_there);
     deleted.unwrap();
     assert!(node.containers().is_empty() && names(backend).await.is_empty());
+    assert_eq!(backend.quarantine.list(&admin(), None).await.unwrap(), []);
+    control.shutdown().await;
+}
+
+/// Whoever leaves a node for dead knows nothing of the containers there: one without a record would be
+/// nobody's when the node comes back, and keep its GPUs.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_is_kept_while_a_node_is_silent_where_its_container_may_be() {
+    let house = House::new(2);
+    let control = house.start().await;
+    let backend = &control.backend;
+    submit(backend, job("moves", 1, 1, "sleep 1000", "")).await;
+    let first = until_state(backend, "moves", State::Running).await;
+    let name = first.attempts[0].tasks[0].node.clone();
+    let node = house.node(house.index_of(&name));
+    node.set_unreachable(true);
+    until_state(backend, "moves", State::Unknown).await;
+    backend.nodes.drain(&admin(), &name, Drain::Now).await.unwrap();
+    until(backend, "moves", |detail| {
+        detail.attempts.len() == 2 && detail.summary.state == State::Running
+    })
+    .await;
+    backend.jobs.stop(&admin(), &key("moves")).await.unwrap();
+    until_state(backend, "moves", State::Stopped).await;
+    let refused = backend.jobs.delete(&admin(), &key("moves")).await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::ConflictJobError);
+    assert!(refused.message.contains(name.as_str()), "{refused}");
+    tamper(control.database(), "UPDATE jobs SET submitted_at = 0, completed_at = 1").await;
+    tamper(control.database(), "UPDATE events SET at = 1").await;
+    control.shutdown().await;
+    drop(control);
+
+    let control = house.start().await;
+    let backend = &control.backend;
+    until_true(|| control.swept().events > 0).await;
+    assert_eq!((control.swept().jobs, names(backend).await), (0, vec!["moves".to_owned()]));
+    assert_eq!(node.containers().len(), 1);
+    node.set_unreachable(false);
+    tokio::time::timeout(PATIENCE, node.until_empty()).await.unwrap();
+    backend.jobs.delete(&admin(), &key("moves")).await.unwrap();
     assert_eq!(backend.quarantine.list(&admin(), None).await.unwrap(), []);
     control.shutdown().await;
 }
