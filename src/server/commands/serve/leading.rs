@@ -67,6 +67,7 @@ impl Leading {
             limits: config.limits,
             metrics_token: config.metrics.token.clone(),
             metrics_of_jobs: config.metrics.jobs,
+            steady: config.tls.is_on().then(|| desk.of_certificate()).into_iter().collect(),
             shutdown: over.clone(),
         };
         let probe = Arc::new(OfControl::new(Arc::clone(&control)));
