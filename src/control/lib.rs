@@ -36,5 +36,5 @@ pub use known::rules::{Clock, ClosedNodes, ContainerDisk, MeasuredEvery, Rules, 
 pub use known::swept::SweptCounts;
 pub use loops::supervised::Steady;
 pub use start::{
-    Consent, Control, Figures, Founded, LoopPass, Options, Part, derive_key, found, start,
+    Consent, Control, Figures, Founded, KeyFile, LoopPass, Options, Part, derive_key, found, start,
 };

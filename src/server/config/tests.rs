@@ -214,6 +214,20 @@ fn storages_are_read() {
 }
 
 #[test]
+fn the_key_is_the_data_folders_unless_another_one_is_given() {
+    use control::KeyFile;
+
+    let config = load("data = '/var/lib/berth'", &[], &Flags::default()).unwrap();
+    assert_eq!(config.key(), KeyFile::Own("/var/lib/berth".into()));
+    assert_eq!(config.key().path(), Path::new("/var/lib/berth/secret.key"));
+    let variables = [("BERTH_KEY_FILE", "/run/secrets/berth")];
+    for (file, variables) in [("key_file = '/run/secrets/berth'", &[][..]), ("", &variables[..])] {
+        let config = load(file, variables, &Flags::default()).unwrap();
+        assert_eq!(config.key(), KeyFile::Given("/run/secrets/berth".into()));
+    }
+}
+
+#[test]
 fn mistakes_name_key_value_and_what_is_allowed() {
     let node = "name = 'a'\naddress = '1.1.1.1'\nendpoint = 'sim://a'\n";
     /// A file, variables, and the words of the mistake.
