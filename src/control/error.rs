@@ -41,6 +41,13 @@ pub enum Error {
          another one is made then, and what was sealed is lost"
     )]
     LostKey(String),
+    /// The key that somebody is to have put there is not there.
+    #[error(
+        "the key_file {0} is not there: it is read and never made. Put the key there with which secrets in \
+         this database are sealed; for a new cluster make one, by head -c 32 /dev/urandom, and start once \
+         with --begin-anew"
+    )]
+    NoKey(String),
     /// Key and database do not belong together.
     #[error(
         "the key {0} is not the one with which secrets in this database are sealed: the two do not \

@@ -8,6 +8,7 @@ pub(crate) mod cluster;
 pub(crate) mod counts;
 pub(crate) mod damage;
 pub(crate) mod engine_calls;
+pub(crate) mod engines;
 pub(crate) mod faults;
 pub(crate) mod gpus;
 pub(crate) mod half_life;

@@ -34,6 +34,7 @@ pub use known::posted::{Notifying, PostCounts};
 pub use known::retention::{Kept, NotKept, Retention};
 pub use known::rules::{Clock, ClosedNodes, ContainerDisk, MeasuredEvery, Rules, TokenRules};
 pub use known::swept::SweptCounts;
+pub use loops::supervised::Steady;
 pub use start::{
-    Consent, Control, Figures, Founded, LoopPass, Options, Part, derive_key, found, start,
+    Consent, Control, Figures, Founded, KeyFile, LoopPass, Options, Part, derive_key, found, start,
 };

@@ -9,4 +9,5 @@ pub(crate) mod letters;
 pub(crate) mod meanwhile;
 pub(crate) mod notices;
 pub(crate) mod store;
+pub(crate) mod unseen;
 pub(crate) mod usage;

@@ -1,6 +1,6 @@
 //! Starts everything that is not the web: reads the database, then runs the loops.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use api::Backend;
@@ -59,7 +59,7 @@ mod health;
 mod identity;
 
 pub use health::{Figures, LoopPass, Part};
-pub use identity::Consent;
+pub use identity::{Consent, KeyFile};
 
 /// The name of the first administrator.
 const ADMIN: &str = "admin";
@@ -71,8 +71,10 @@ pub struct Options {
     pub database: Database,
     /// Users' files and kept logs.
     pub storage: Storage,
-    /// The data folder; the key that seals secrets lies there.
+    /// The data folder; the key that seals secrets lies there, unless another one is given.
     pub data: PathBuf,
+    /// The key that is given.
+    pub key: Option<PathBuf>,
     /// What an administrator says of database and key.
     pub consent: Consent,
     /// Nodes of the configuration file: they are saved at every start.
@@ -155,10 +157,10 @@ pub struct Founded {
 /// See [`Error`].
 pub async fn found(
     database: &Database,
-    (data, consent): (&Path, Consent),
+    (key, consent): (&KeyFile, Consent),
     admin_password: Option<String>,
 ) -> Result<Founded, Error> {
-    let installation = identity::establish(database, data, consent).await?;
+    let installation = identity::establish(database, key, consent).await?;
     let first_password = first_administrator(database, admin_password).await?;
     Ok(Founded { installation, first_password })
 }
@@ -169,9 +171,10 @@ pub async fn found(
 /// See [`Error`].
 pub async fn start(options: Options) -> Result<Control, Error> {
     let Options { database, storage, data, consent, guests, admin_password, rules, .. } = options;
-    let founded = found(&database, (data.as_path(), consent), admin_password).await?;
+    let key = KeyFile::new(&data, options.key);
+    let founded = found(&database, (&key, consent), admin_password).await?;
     let Founded { installation, first_password } = founded;
-    let (seal, epoch) = (identity::seal(&data)?, identity::begin_life(&database).await?);
+    let (seal, epoch) = (identity::seal(&key)?, identity::begin_life(&database).await?);
     let (nodes, first_node) = (&options.nodes, options.first_node.as_ref());
     // Before they are saved: who corrects the file starts from what was there before.
     keep_apart(&options.portal, nodes.iter().chain(first_node))?;
@@ -284,13 +287,13 @@ fn start_probes(loops: &mut Loops) -> Probes {
     }
 }
 
-/// A key of the cluster whose key lies in this data folder: the same that [`Control::derive_key`] gives,
+/// A key of the cluster whose key this is: the same that [`Control::derive_key`] gives,
 /// for a server that does not lead.
 ///
 /// # Errors
 /// When there is no key, or it cannot be read.
-pub fn derive_key(data: &Path, usage: &str) -> Result<[u8; 32], Error> {
-    Ok(identity::shared_seal(data)?.derive(usage))
+pub fn derive_key(key: &KeyFile, usage: &str) -> Result<[u8; 32], Error> {
+    Ok(identity::shared_seal(key)?.derive(usage))
 }
 
 impl Control {
@@ -442,6 +445,7 @@ mod tests {
             database: Database::open(&database).await.unwrap(),
             storage: Storage::open(folder.join("storage").to_str().unwrap()).unwrap(),
             data: folder.to_owned(),
+            key: None,
             consent: Consent::default(),
             nodes: vec![serde_json::from_value(node).unwrap()],
             first_node: None,

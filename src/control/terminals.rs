@@ -6,16 +6,20 @@ mod session;
 mod shell;
 
 use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex};
 
 use api::audit::AuditAction;
 use api::terminals::{Terminal, TerminalControls, TerminalEnd, TerminalId, TerminalRequest};
 use api::{Actor, Error, ErrorCode, Result};
 use database::tasks::Task;
+use futures::FutureExt;
 use protocol::ids::UserName;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::error::words;
+use crate::known::own_failures::OwnFailures;
 use crate::lock::lock;
 use crate::records::audit::{self, Note};
 use crate::records::store::Store;
@@ -142,7 +146,7 @@ impl Terminals {
         let (open, stop, shared) = (Arc::clone(&self.open), self.stop.clone(), Arc::clone(shared));
         let (actor, request) = (actor.clone(), request.clone());
         self.tasks.spawn(async move {
-            let end = session.run(stop).await;
+            let end = end_of(session.run(stop), &shared.counts.own_failures).await;
             lock(&open).remove(&id);
             let detail = format!("{id} {}", word(end));
             let note = note(AuditAction::TerminalEnded, &request, detail);
@@ -151,6 +155,21 @@ impl Terminals {
             }
             drop(place);
         });
+    }
+}
+
+/// How a shell ends; one that panics is lost, and no less at its end than others.
+async fn end_of(
+    running: impl Future<Output = TerminalEnd>,
+    own_failures: &OwnFailures,
+) -> TerminalEnd {
+    match AssertUnwindSafe(running).catch_unwind().await {
+        Ok(end) => end,
+        Err(panic) => {
+            own_failures.note_panic();
+            tracing::error!(panic = words(panic.as_ref()), "a terminal broke off");
+            TerminalEnd::Lost
+        }
     }
 }
 
@@ -173,5 +192,19 @@ fn word(end: TerminalEnd) -> String {
         TerminalEnd::Lost => "lost".to_owned(),
         TerminalEnd::Revoked => "revoked".to_owned(),
         TerminalEnd::Stopping => "the server stopped".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_shell_that_panics_has_ended_as_well() {
+        let own_failures = OwnFailures::default();
+        let left = end_of(async { TerminalEnd::Left }, &own_failures).await;
+        assert_eq!((left, own_failures.counts().panics), (TerminalEnd::Left, 0));
+        let lost = end_of(async { panic!("in the midst of it") }, &own_failures).await;
+        assert_eq!((lost, own_failures.counts().panics), (TerminalEnd::Lost, 1));
     }
 }

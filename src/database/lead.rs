@@ -19,6 +19,7 @@ use self::keeper::Keeper;
 use self::session::{ANSWER, Session};
 use crate::{Result, address};
 
+mod clock;
 mod heard;
 mod keeper;
 mod session;
@@ -96,7 +97,7 @@ impl Candidate {
             Some(session) => session,
             None => Session::begin(options).await?,
         };
-        let asked = Instant::now();
+        let asked = clock::now();
         if !session.take().await? {
             let leader = session.leader().await?;
             if self.signed.is_none_or(|signed| signed.elapsed() >= SIGN) {
@@ -127,15 +128,15 @@ pub struct Mandate(Option<Arc<Held>>);
 #[derive(Debug)]
 struct Held {
     leader: Leader,
-    /// Its clock begins then.
-    begun: Instant,
+    /// Its clock begins then, by the machine's.
+    begun: Duration,
     reign: watch::Sender<Reign>,
     fence: String,
 }
 
 impl Held {
     fn now(&self) -> Duration {
-        self.begun.elapsed()
+        clock::now().saturating_sub(self.begun)
     }
 }
 
@@ -218,9 +219,10 @@ impl Lead {
     fn begin(
         options: PgConnectOptions,
         session: Session,
-        (asked, leader, before): (Instant, Leader, Before),
+        (asked, leader, before): (Duration, Leader, Before),
     ) -> Self {
-        let reign = Reign::begun(Duration::ZERO, asked.elapsed(), before);
+        let now = clock::now().saturating_sub(asked);
+        let reign = Reign::begun(Duration::ZERO, now, before);
         let fence = fence(leader.term);
         let (reign, _) = watch::channel(reign);
         let held = Arc::new(Held { leader, begun: asked, reign, fence });
@@ -243,5 +245,31 @@ impl Lead {
             let _it_may_be_lost = give_back.send(ended);
             let _it_may_have_panicked = keeping.await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::lead::HOLD;
+
+    use super::*;
+
+    /// A lead that began so long ago by the machine's clock, and of which nothing was heard since.
+    pub(super) fn held(ago: Duration) -> Arc<Held> {
+        let server = Named { name: "a".to_owned(), address: None };
+        let (reign, _) = watch::channel(Reign::begun(Duration::ZERO, Duration::ZERO, Before::Done));
+        let begun = clock::now().saturating_sub(ago);
+        Arc::new(Held { leader: Leader { term: 1, server }, begun, reign, fence: fence(1) })
+    }
+
+    #[test]
+    fn what_a_machine_sleeps_counts_against_its_lead() {
+        let uptime = std::fs::read_to_string("/proc/uptime").unwrap();
+        let uptime: f64 = uptime.split(' ').next().unwrap().parse().unwrap();
+        let apart = clock::now().as_secs_f64() - uptime;
+        assert!(apart.abs() < 10.0, "this clock goes on while the machine sleeps: {apart} s");
+        let moment = Duration::from_millis(500);
+        assert!(Mandate(Some(held(HOLD - moment))).acts());
+        assert!(!Mandate(Some(held(HOLD + moment))).acts());
     }
 }

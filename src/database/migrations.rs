@@ -39,6 +39,7 @@ mod m0040_times;
 mod m0041_trials;
 mod m0042_weighed;
 mod m0043_time_limits;
+mod m0044_engine_ids;
 mod statements;
 
 pub(crate) struct Migrator;
@@ -78,6 +79,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0041_trials::Migration),
             Box::new(m0042_weighed::Migration),
             Box::new(m0043_time_limits::Migration),
+            Box::new(m0044_engine_ids::Migration),
         ]
     }
 }

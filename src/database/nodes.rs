@@ -49,6 +49,8 @@ pub struct NodeObserved {
     pub last_seen: Option<Timestamp>,
     /// Its engine's kind and version.
     pub engine: Option<String>,
+    /// By which its engine is told from others, where that is this node's and nobody else's.
+    pub engine_id: Option<String>,
     /// What it has, once it has answered.
     pub capacity: Option<Capacity>,
     /// The address of its tasks, where they have a network of their own.
@@ -81,6 +83,7 @@ pub async fn save(
         problem: ActiveValue::NotSet,
         last_seen: ActiveValue::NotSet,
         engine: ActiveValue::NotSet,
+        engine_id: ActiveValue::NotSet,
         capacity: ActiveValue::NotSet,
         tasks_address: ActiveValue::NotSet,
         gpu_report: ActiveValue::NotSet,
@@ -148,6 +151,15 @@ pub async fn set_health(
     change(conn, name, row::ActiveModel { health, ..Default::default() }).await
 }
 
+/// A node has another engine than the one that was seen of it: by what that is told is nobody's now.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn forget_engine(conn: &impl ConnectionTrait, name: &NodeName) -> Result<()> {
+    let forgotten = row::ActiveModel { engine_id: Set(None), ..Default::default() };
+    change(conn, name, forgotten).await.map(drop)
+}
+
 /// No node is described in the configuration file any more: what it still says is saved again.
 ///
 /// # Errors
@@ -170,15 +182,15 @@ pub async fn set_observed(
     for seen in seen.chunks(ROWS_A_STATEMENT) {
         let sql = format!(
             "WITH news (name, reachable, problem, last_seen, engine, capacity, tasks_address, \
-             gpu_report, taken) AS (VALUES {}) \
+             gpu_report, taken, engine_id) AS (VALUES {}) \
              UPDATE nodes SET reachable = news.reachable, problem = news.problem, \
              last_seen = news.last_seen, engine = news.engine, capacity = news.capacity, \
-             tasks_address = news.tasks_address, gpu_report = news.gpu_report, taken = news.taken \
-             FROM news WHERE nodes.name = news.name",
-            parameters(seen.len(), 9)
+             tasks_address = news.tasks_address, gpu_report = news.gpu_report, taken = news.taken, \
+             engine_id = news.engine_id FROM news WHERE nodes.name = news.name",
+            parameters(seen.len(), 10)
         );
         let values = seen.iter().flat_map(|(name, observed)| {
-            let NodeObserved { reachable, problem, last_seen, engine, .. } = observed;
+            let NodeObserved { reachable, problem, last_seen, engine, engine_id, .. } = observed;
             let NodeObserved { capacity, tasks_address, gpus, taken, .. } = observed;
             [
                 Value::from(name.as_str()),
@@ -190,6 +202,7 @@ pub async fn set_observed(
                 Value::from(tasks_address.map(|address| address.to_string())),
                 Value::from(gpus.as_ref().map(to_json)),
                 Value::from((!taken.is_nothing()).then(|| to_json(taken))),
+                Value::from(engine_id.clone()),
             ]
         });
         execute(conn, sql, values).await?;

@@ -12,7 +12,9 @@ mod read;
 mod row;
 mod write;
 
-pub use read::{active, active_but, active_of, get, given, of_job, of_jobs, of_node, recorded};
+pub use read::{
+    active, active_but, active_of, get, given, of_job, of_jobs, of_node, places_of, recorded,
+};
 pub(crate) use read::{examine, jobs_on, nodes_of};
 pub use write::{insert_many, update, update_many};
 

@@ -239,6 +239,7 @@ impl Engine for DockerEngine {
             None => None,
         };
         Ok(EngineInfo {
+            id: info.id.filter(|id| !id.is_empty()),
             tasks_address,
             clock: info.system_time.as_deref().and_then(clock::timestamp),
             version: format!("Docker {}", info.server_version.unwrap_or_default()),

@@ -83,6 +83,8 @@ impl EngineError {
 /// What an engine is and what its machine has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EngineInfo {
+    /// By which it is told from all others, where it says so. Some say another one each time.
+    pub id: Option<String>,
     /// Kind and version, as `Docker 28.2.2`.
     pub version: String,
     /// CPU cores.

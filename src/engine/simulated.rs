@@ -81,6 +81,9 @@ impl Engine for Simulated {
     async fn info(&self) -> Result<EngineInfo> {
         self.node.reach(|state| {
             Ok(EngineInfo {
+                id: Some(
+                    state.id.clone().unwrap_or_else(|| format!("simulated {}", self.node.name)),
+                ),
                 version: "Simulated 1".to_owned(),
                 cpus: state.capacity.cpus,
                 memory_mb: state.capacity.memory_mb,

@@ -115,11 +115,42 @@ impl NodeSettings {
         }
     }
 
+    /// What its endpoint says of which engine it is: all but what a simulated one is to have.
+    #[must_use]
+    pub fn engine(&self) -> &str {
+        let engine =
+            self.endpoint.split_once('?').map_or(self.endpoint.as_str(), |(engine, _)| engine);
+        engine.trim_end_matches('/')
+    }
+
+    /// Why it may not be beside another node: what one engine has would be given twice.
+    #[must_use]
+    pub fn refusal_beside(&self, other: &Self) -> Option<String> {
+        (self.name != other.name && self.engine() == other.engine()).then(|| {
+            format!(
+                "{}: endpoint {:?} is the engine of {} already: one engine is one node, or what it has \
+                 would be given twice",
+                self.name, self.endpoint, other.name
+            )
+        })
+    }
+
     /// Whether it is a simulated one.
     #[must_use]
     pub fn is_simulated(&self) -> bool {
         self.endpoint.starts_with("sim://")
     }
+}
+
+/// Which of these nodes have an engine that one before them has, and why that may not be.
+#[must_use]
+pub fn shared_engines(nodes: &[NodeSettings]) -> Vec<String> {
+    let mut first = BTreeMap::new();
+    let refused = nodes.iter().filter_map(|node| {
+        let other = *first.entry(node.engine()).or_insert(node);
+        node.refusal_beside(other)
+    });
+    refused.collect()
 }
 
 /// So many GPUs of one type.
@@ -366,6 +397,24 @@ pub struct Share {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_engine_is_one_node() {
+        let node = |name: &str, endpoint: &str| {
+            NodeSettings::new(name.parse().unwrap(), "10.0.0.1", endpoint)
+        };
+        for (one, other) in [
+            ("tcp://10.0.0.1:2376", "tcp://10.0.0.1:2376/"),
+            ("unix:///var/run/docker.sock", "unix:///var/run/docker.sock"),
+            ("sim://a?gpus=8xA100", "sim://a"),
+        ] {
+            let refused = shared_engines(&[node("a", one), node("b", "sim://b"), node("c", other)]);
+            let [refused] = refused.as_slice() else { panic!("{one} {other}: {refused:?}") };
+            assert!(refused.starts_with("c: ") && refused.contains("engine of a "), "{refused}");
+        }
+        let apart = [node("a", "ssh://a"), node("b", "ssh://b"), node("b", "ssh://b")];
+        assert_eq!(shared_engines(&apart), Vec::<String>::new(), "a name is told of elsewhere");
+    }
 
     #[test]
     fn nodes_are_together_in_the_narrowest_place_that_all_name() {

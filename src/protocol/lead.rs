@@ -13,8 +13,8 @@
 //! engine before [`QUIET`] has passed, unless the one before has said that it is done. Whoever finds, after
 //! his session broke off, the lead free and the term still his own goes on as before: nobody has led meanwhile.
 //!
-//! No clocks are compared. All that is asked of them is that they go on, and that they differ by less than a
-//! twentieth in how fast they go.
+//! No clocks are compared. All that is asked of them is that they go on, also while their machine sleeps, and
+//! that they differ by less than a twentieth in how fast they go.
 
 use std::time::Duration;
 

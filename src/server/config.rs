@@ -52,6 +52,8 @@ pub struct Config {
     pub listen: SocketAddr,
     /// Folder of the database, the users' files and the logs.
     pub data: PathBuf,
+    /// The key that seals secrets, in place of the data folder's own; it is not made.
+    pub key_file: Option<PathBuf>,
     /// The address users type, when a proxy is in front (`https://berth.example.org`).
     pub public_url: Option<String>,
     /// Further names that we go by; requests for others are refused.
@@ -247,6 +249,7 @@ impl Default for Config {
             demo: Demonstration::Off,
             site: None,
             guest: None,
+            key_file: None,
             database: DatabaseConfig::default(),
             servers: ServersConfig::default(),
             storage: StorageConfig::default(),
@@ -393,6 +396,7 @@ impl Config {
         }
         repeated("checks", self.checks.iter().map(|check| check.name.as_str()), &mut lines);
         repeated("nodes", self.nodes.iter().map(|node| node.name.as_str()), &mut lines);
+        lines.extend(protocol::cluster::shared_engines(&self.nodes));
         let clusters = self.virtual_clusters.iter().map(|cluster| cluster.name.as_str());
         repeated("virtual_clusters", clusters, &mut lines);
         let mistakes = self.virtual_clusters.iter().flat_map(VirtualClusterSettings::mistakes);
@@ -424,6 +428,12 @@ impl Config {
             let name = NodeName::new("local").expect("the word is a valid node name");
             NodeSettings::new(name, "127.0.0.1", "unix:///var/run/docker.sock")
         })
+    }
+
+    /// Where the key is that seals secrets.
+    #[must_use]
+    pub fn key(&self) -> control::KeyFile {
+        control::KeyFile::new(&self.data, self.key_file.clone())
     }
 
     /// Where the portal is, of which tasks are kept apart.

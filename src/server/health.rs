@@ -28,6 +28,10 @@ pub(crate) async fn healthz() -> &'static str {
 /// wrong with it.
 pub(crate) async fn readyz(State(state): State<AppState>) -> Response {
     let mut checks = state.probe.readiness().await;
+    checks.extend(state.steady.iter().map(|(name, steady)| {
+        let (name, problem) = (format!("loop {name}"), steady.problem());
+        Check { name, ready: problem.is_none(), needed: false, problem }
+    }));
     if state.shutdown.is_cancelled() {
         let (name, problem) = ("server".to_owned(), Some("it takes no more requests".to_owned()));
         checks.push(Check { name, ready: false, needed: true, problem });

@@ -2,13 +2,16 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use api::changes::{Change, Mark, News};
+use api::changes::{Change, Changes, Mark, News};
 use bytes::{Bytes, BytesMut};
+use control::Steady;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use protocol::ids::{JobId, NodeName, UserName};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+
+use crate::auth::system_actor::system_actor;
 
 /// How many changes are remembered for those who come back: minutes of a busy cluster.
 const KEPT: usize = 4096;
@@ -40,8 +43,34 @@ impl Newsroom {
         Arc::new(Self { run: rand::random(), kept: Mutex::default(), ticker })
     }
 
+    /// Hears what changes from now on, until the server stops. Where it breaks off, what was not heard before it
+    /// begins anew is told as missed.
+    pub(crate) fn listen(
+        self: Arc<Self>,
+        changes: Arc<dyn Changes>,
+        steady: Arc<Steady>,
+        shutdown: CancellationToken,
+    ) -> impl Future<Output = ()> + Send + 'static {
+        let first = Mutex::new(Some(changes.subscribe(&system_actor())));
+        async move {
+            let begin = |stop| {
+                let first = first.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let (news, changes) = (Arc::clone(&self), Arc::clone(&changes));
+                async move {
+                    let heard = first.unwrap_or_else(|| {
+                        let heard = changes.subscribe(&system_actor());
+                        news.tell(vec![Change::Missed]);
+                        heard
+                    });
+                    news.run(heard, stop).await;
+                }
+            };
+            steady.run("changes", begin, &shutdown).await;
+        }
+    }
+
     /// Numbers and writes what changes until the server stops.
-    pub(crate) async fn run(
+    async fn run(
         self: Arc<Self>,
         mut changes: BoxStream<'static, Change>,
         shutdown: CancellationToken,
@@ -188,10 +217,44 @@ fn record(mark: Mark, change: &Change) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::task::Poll;
+
+    use api::Actor;
+    use futures::stream;
     use protocol::ids::JobId;
     use protocol::state::State;
 
     use super::*;
+
+    /// Breaks off at first.
+    #[derive(Default)]
+    struct Broken(AtomicU32);
+
+    impl Changes for Broken {
+        fn subscribe(&self, _actor: &Actor) -> BoxStream<'static, Change> {
+            match self.0.fetch_add(1, Ordering::SeqCst) {
+                0 => stream::poll_fn(|_| -> Poll<Option<Change>> { panic!("of no kind") }).boxed(),
+                _ => stream::iter([Change::Queue]).chain(stream::pending()).boxed(),
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn changes_are_heard_after_a_panic_and_what_was_missed_is_told() {
+        let (news, steady, stop) =
+            (Newsroom::new(), Arc::<Steady>::default(), CancellationToken::new());
+        let (begin, mut ticker) = (news.mark(), news.ticker());
+        let changes = Arc::new(Broken::default());
+        let listening = Arc::clone(&news).listen(changes, Arc::clone(&steady), stop.clone());
+        let listening = tokio::spawn(listening);
+        let heard = ticker.wait_for(|number| *number == 2);
+        tokio::time::timeout(Duration::from_secs(10), heard).await.unwrap().unwrap();
+        assert_eq!(news.after(Some(begin)).changes, [Change::Missed, Change::Queue]);
+        assert_eq!((steady.panics(), steady.problem()), (1, None));
+        stop.cancel();
+        listening.await.unwrap();
+    }
 
     fn job(id: i64, state: State) -> Change {
         Change::Job { id: JobId(id), key: format!("ada~job-{id}").parse().unwrap(), state }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use api::Backend;
 use api::sign_ins::SignInWays;
+use control::Steady;
 use directory::Oidc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -15,7 +16,6 @@ use crate::auth::answers::Answers;
 use crate::auth::device::Devices;
 use crate::auth::origin::OwnOrigin;
 use crate::auth::sign_in_limit::SignInLimit;
-use crate::auth::system_actor::system_actor;
 use crate::cors::Welcome;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
@@ -75,6 +75,8 @@ pub struct Parts {
     pub(crate) streams: Arc<Streams>,
     /// What changed since the start.
     pub(crate) news: Arc<Newsroom>,
+    /// What goes on by itself, and how it is.
+    pub(crate) steady: Vec<(&'static str, Arc<Steady>)>,
     /// Counters.
     pub(crate) metrics: Arc<Metrics>,
     /// What lets programs read the counters.
@@ -90,8 +92,10 @@ impl AppState {
     #[must_use]
     pub fn new(backend: Backend, probe: Arc<dyn Probe>, options: StateOptions) -> Self {
         let (news, tasks) = (Newsroom::new(), TaskTracker::new());
-        let changes = backend.changes.subscribe(&system_actor());
-        tasks.spawn(Arc::clone(&news).run(changes, options.shutdown.clone()));
+        let (listening, mut steady) = (Arc::<Steady>::default(), options.steady);
+        steady.push(("changes", Arc::clone(&listening)));
+        let changes = Arc::clone(&backend.changes);
+        tasks.spawn(Arc::clone(&news).listen(changes, listening, options.shutdown.clone()));
         Self(Arc::new(Parts {
             backend,
             probe,
@@ -109,6 +113,7 @@ impl AppState {
             rates: Arc::new(Rates::new(&options.limits)),
             streams: Arc::new(Streams::new(&options.limits)),
             news,
+            steady,
             metrics: Arc::new(Metrics::new(options.metrics_of_jobs)),
             metrics_token: options.metrics_token.map(Into::into),
             shutdown: options.shutdown,
@@ -158,6 +163,8 @@ pub struct StateOptions {
     pub metrics_token: Option<String>,
     /// Whether the counters tell of running jobs one by one.
     pub metrics_of_jobs: bool,
+    /// What goes on beside it, of which readiness tells as well.
+    pub steady: Vec<(&'static str, Arc<Steady>)>,
     /// Cancelled when the server stops.
     pub shutdown: CancellationToken,
 }

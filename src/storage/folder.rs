@@ -200,9 +200,10 @@ impl Folder {
         self.work(path, move |root| remove_empty(root, &of)).await
     }
 
-    /// Goes on removing what was too much to be removed at once.
+    /// Goes on removing what was too much to be removed at once. What cannot be removed holds up nothing else.
     pub(crate) async fn sweep(&self) -> Result<()> {
         let folder = StoragePath::own(REMOVED);
+        let mut swept = Ok(());
         for name in self.names(&folder).await? {
             let of = folder.clone();
             let clear = move |root: &Root| {
@@ -210,9 +211,9 @@ impl Folder {
                 let cleared = clear::clear(held.as_fd(), &name);
                 cleared.map(drop).map_err(|error| StorageError::of_errno(&of, error))
             };
-            self.work(&folder, clear).await?;
+            swept = swept.and(self.work(&folder, clear).await);
         }
-        Ok(())
+        swept
     }
 }
 

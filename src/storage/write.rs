@@ -105,17 +105,25 @@ impl Storage {
         let folder = StoragePath::own(UNFINISHED);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let oldest = now.saturating_sub(FORGOTTEN).as_millis();
+        let mut swept = Ok(());
         for name in self.own_names(&folder).await? {
             let Some(path) = folder.child(&name) else { continue };
-            let found = self.find(&path).await?.and_then(|entry| entry.modified);
-            if found.is_some_and(|time| u128::try_from(time.0).is_ok_and(|time| time < oldest)) {
-                self.remove(&path, false).await?;
-            }
+            // What cannot be removed holds up nothing else.
+            swept = swept.and(self.remove_older(&path, oldest).await);
         }
         match &self.place {
-            Place::Folder(folder) => folder.sweep().await,
-            Place::Web(_) => Ok(()),
+            Place::Folder(folder) => swept.and(folder.sweep().await),
+            Place::Web(_) => swept,
         }
+    }
+
+    /// Removes a file that was last written before so many milliseconds since 1970.
+    async fn remove_older(&self, path: &StoragePath, oldest: u128) -> Result<()> {
+        let found = self.find(path).await?.and_then(|entry| entry.modified);
+        if found.is_some_and(|time| u128::try_from(time.0).is_ok_and(|time| time < oldest)) {
+            self.remove(path, false).await?;
+        }
+        Ok(())
     }
 
     /// The names in one of Berth's own folders.

@@ -1,9 +1,13 @@
 //! What is known of nodes.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use protocol::ids::NodeName;
+
 use super::checks::Checks;
-use super::cluster::Cluster;
+use super::cluster::{Cluster, Observation};
+use super::engines::Engines;
 use super::faults::Faults;
 use super::observations::Observations;
 use super::quarantine::Quarantine;
@@ -17,6 +21,8 @@ use crate::lock::lock;
 pub(crate) struct KnownNodes {
     /// Nodes and virtual clusters.
     pub(crate) cluster: ClusterHandle,
+    /// Which node each engine is.
+    pub(crate) engines: Engines,
     /// What is seen of each node's engine, until it is stored.
     pub(crate) sightings: Sightings,
     /// What the loops see of each node's engine.
@@ -34,6 +40,7 @@ pub(crate) struct KnownNodes {
 impl KnownNodes {
     pub(crate) fn new(cluster: ClusterHandle) -> Self {
         Self {
+            engines: Engines::of(&cluster.current()),
             cluster,
             sightings: Sightings::default(),
             observations: Mutex::default(),
@@ -51,5 +58,17 @@ impl KnownNodes {
 
     pub(crate) fn observations(&self) -> MutexGuard<'_, Observations> {
         lock(&self.observations)
+    }
+
+    /// The nodes of which nobody knows what is on them: they do not answer, or have not yet.
+    pub(crate) fn unseen(&self) -> HashSet<NodeName> {
+        let (cluster, observations) = (self.cluster(), self.observations());
+        let names = cluster.records().map(|node| &node.settings.name);
+        names.filter(|name| !observations.has_seen(name)).cloned().collect()
+    }
+
+    /// Whether somebody has tried to look at a node and it does not answer.
+    pub(crate) fn is_silent(&self, node: &NodeName) -> bool {
+        matches!(self.observations().get(node), Some(Observation::Silent))
     }
 }

@@ -46,6 +46,14 @@ impl Observations {
         self.containers().find(|(_, other)| *other == job).map(|(node, _)| node.clone())
     }
 
+    /// Whether it is known what is on a node.
+    pub(crate) fn has_seen(&self, node: &NodeName) -> bool {
+        match self.seen.get(node) {
+            Some(Observation::Answers { .. }) => true,
+            Some(Observation::Silent) | None => false,
+        }
+    }
+
     /// Where containers are seen, and of which jobs.
     fn containers(&self) -> impl Iterator<Item = (&NodeName, JobId)> {
         self.seen.iter().flat_map(|(node, observation)| {

@@ -87,9 +87,10 @@ impl Sightings {
 
 /// Whether the two say the same, whenever each was seen.
 pub(crate) fn says_the_same(one: &NodeObserved, other: &NodeObserved) -> bool {
-    let NodeObserved { reachable, problem, last_seen: _, engine, capacity, .. } = one;
+    let NodeObserved { reachable, problem, last_seen: _, engine, engine_id, capacity, .. } = one;
     let NodeObserved { tasks_address, gpus, taken, .. } = one;
     (reachable, problem, engine) == (&other.reachable, &other.problem, &other.engine)
+        && *engine_id == other.engine_id
         && (capacity, tasks_address, gpus) == (&other.capacity, &other.tasks_address, &other.gpus)
         && *taken == other.taken
 }
@@ -110,6 +111,7 @@ mod tests {
             problem: None,
             last_seen: Some(Timestamp(at)),
             engine: Some("Docker 29".to_owned()),
+            engine_id: None,
             capacity: None,
             tasks_address: None,
             gpus: None,
@@ -123,6 +125,8 @@ mod tests {
         assert!(!says_the_same(&seen(1, true), &seen(1, false)));
         let other = NodeObserved { engine: None, ..seen(1, true) };
         assert!(!says_the_same(&seen(1, true), &other));
+        let told = NodeObserved { engine_id: Some("A".to_owned()), ..seen(1, true) };
+        assert!(!says_the_same(&seen(1, true), &told));
         let taken = Taken { cpus: 1, ..Taken::default() };
         assert!(!says_the_same(&seen(1, true), &NodeObserved { taken, ..seen(1, true) }));
     }

@@ -78,10 +78,13 @@ async fn reconcile(
         .map(|(name, _)| name.clone())
         .collect();
     for name in &outdated {
-        if let Some((_, stop, watcher)) = watchers.remove(name) {
+        if let Some((settings, stop, watcher)) = watchers.remove(name) {
             stop.cancel();
             let _ended = watcher.await;
             shared.nodes.observations().remove(name);
+            if cluster.node(name).is_none_or(|node| node.settings.endpoint != settings.endpoint) {
+                shared.nodes.engines.forget(name);
+            }
             if cluster.node(name).is_none() {
                 shared.nodes.sightings.forget(name);
                 shared.nodes.quarantine.forget(name);

@@ -23,7 +23,7 @@ use crate::known::passes::{Passes, Rhythm};
 use crate::known::retention::Retention;
 use crate::known::swept::{Old, SweptCounts};
 use crate::records::store::Store;
-use crate::records::usage;
+use crate::records::{unseen, usage};
 use crate::shared::Shared;
 use crate::wake::now;
 
@@ -108,6 +108,40 @@ enum Failed {
     Storage(#[from] StorageError),
     #[error(transparent)]
     Folders(#[from] api::Error),
+    #[error("{count} could not be done, among them {what}: {source}")]
+    Partly { count: u64, what: String, source: Box<Failed> },
+}
+
+impl Failed {
+    /// Whether what comes next would fail as well.
+    fn is_everybodys(&self) -> bool {
+        match self {
+            Self::Records(error) => matches!(error, database::Error::Unavailable { .. }),
+            Self::Storage(_) | Self::Folders(_) | Self::Partly { .. } => false,
+        }
+    }
+}
+
+/// What failed with some, while the others were done.
+#[derive(Debug, Default)]
+struct Failures {
+    count: u64,
+    first: Option<(String, Failed)>,
+}
+
+impl Failures {
+    fn note(&mut self, what: &impl ToString, error: Failed) {
+        self.count += 1;
+        self.first.get_or_insert_with(|| (what.to_string(), error));
+    }
+
+    fn outcome(self) -> Result<(), Failed> {
+        let Self { count, first } = self;
+        match first {
+            None => Ok(()),
+            Some((what, error)) => Err(Failed::Partly { count, what, source: Box::new(error) }),
+        }
+    }
 }
 
 /// One sweep. What fails in it holds up nothing else, and is tried again by the next one. Says whether all
@@ -164,56 +198,112 @@ async fn count_uses(shared: &Shared) -> Result<(), Failed> {
 
 async fn forget_jobs(shared: &Shared, before: Option<Timestamp>) -> Result<(), Failed> {
     let Some(before) = before else { return Ok(()) };
-    let mut last = None;
+    let (mut stay, mut failures, mut last) = (0, Failures::default(), None);
     loop {
-        let found = ended_before(&shared.store, &shared.nodes, before).await?;
+        let Found { jobs, listed, is_last } = ended_before(&shared.store, before, stay).await?;
+        let jobs = out_of_use(shared, jobs).await?;
         let mut gone = 0;
-        let mut left = found.as_slice();
+        let mut left = jobs.as_slice();
         while !left.is_empty() {
             let began = Instant::now();
             let (some, others) = left.split_at(together(left));
-            let ids: Vec<JobId> = some.iter().map(|job| job.id).collect();
-            forgotten::remove(&shared.store, some).await?;
-            let removed = shared
-                .store
-                .write(async |transaction| database::jobs::remove_many(transaction, &ids).await);
-            let removed = removed.await?.len() as u64;
-            shared.counts.swept.note(Old::Jobs, removed);
-            gone += removed;
+            gone += forget(shared, some, &mut failures).await?;
             left = others;
             pause(began).await;
         }
-        if gone == 0 {
+        if gone > 0 {
+            last = jobs.into_iter().next_back();
+        }
+        if is_last {
             break;
         }
-        last = found.into_iter().next_back();
+        stay += listed.saturating_sub(gone);
     }
     // One word for all of them: lists are to be looked at again.
     if let Some(JobRow { id, key, state, .. }) = last {
         shared.live.tell_pages(Change::Job { id, key, state });
     }
-    Ok(())
+    failures.outcome()
 }
 
-/// Some of the jobs that ended before then, the earliest first, without those of which containers are
-/// still there: what has no record is nobody's after the next start.
+/// Forgets some jobs together, and where that fails, each by itself: one that cannot be forgotten holds up no
+/// other. Says how many are gone.
+async fn forget(shared: &Shared, jobs: &[JobRow], failures: &mut Failures) -> Result<u64, Failed> {
+    if jobs.len() > 1 {
+        match forget_whole(shared, jobs).await {
+            Err(error) if !error.is_everybodys() => {
+                tracing::debug!(%error, "some jobs are not forgotten together: each by itself");
+            }
+            done => return done,
+        }
+    }
+    let mut gone = 0;
+    for job in jobs {
+        match forget_whole(shared, std::slice::from_ref(job)).await {
+            Ok(more) => gone += more,
+            Err(error) if error.is_everybodys() => return Err(error),
+            Err(error) => failures.note(&job.key, error),
+        }
+    }
+    Ok(gone)
+}
+
+/// Forgets all of these jobs, or none of them.
+async fn forget_whole(shared: &Shared, jobs: &[JobRow]) -> Result<u64, Failed> {
+    let ids: Vec<JobId> = jobs.iter().map(|job| job.id).collect();
+    forgotten::remove(&shared.store, jobs).await?;
+    let removed = shared
+        .store
+        .write(async |transaction| database::jobs::remove_many(transaction, &ids).await);
+    let removed = removed.await?.len() as u64;
+    shared.counts.swept.note(Old::Jobs, removed);
+    Ok(removed)
+}
+
+/// Some of the jobs that ended before a moment.
+struct Found {
+    /// The earliest first, as far as they can be read.
+    jobs: Vec<JobRow>,
+    /// How many were looked through.
+    listed: u64,
+    /// No other one ended before.
+    is_last: bool,
+}
+
+/// Those that ended before then, but for so many of the earliest.
 async fn ended_before(
     store: &Store,
-    nodes: &KnownNodes,
     before: Timestamp,
-) -> Result<Vec<JobRow>, database::Error> {
+    offset: u64,
+) -> Result<Found, database::Error> {
     let query = JobQuery {
         states: State::ALL.into_iter().filter(|state| state.is_final()).collect(),
         order: JobOrder::Completed,
         ascending: true,
+        offset,
         limit: FOUND,
         ..JobQuery::default()
     };
-    let (mut found, _) = database::jobs::list(&store.database, &query, now()).await?;
-    let there = nodes.observations().jobs();
-    found.retain(|job| job.completed_at.is_some_and(|ended| ended < before));
-    found.retain(|job| !there.contains(&job.id));
-    Ok(found)
+    let (mut jobs, total) = database::jobs::list(&store.database, &query, now()).await?;
+    let listed = total.saturating_sub(offset).min(FOUND);
+    let are_later = |job: &JobRow| job.completed_at.is_some_and(|ended| ended >= before);
+    let is_last = listed < FOUND || jobs.last().is_some_and(are_later);
+    jobs.retain(|job| job.completed_at.is_some_and(|ended| ended < before));
+    Ok(Found { jobs, listed, is_last })
+}
+
+/// Those of which no container is there any more, nor may be where nobody can look: what has no record is
+/// nobody's after the next start.
+async fn out_of_use(
+    shared: &Shared,
+    mut jobs: Vec<JobRow>,
+) -> Result<Vec<JobRow>, database::Error> {
+    let there = shared.nodes.observations().jobs();
+    jobs.retain(|job| !there.contains(&job.id));
+    let ids: Vec<JobId> = jobs.iter().map(|job| job.id).collect();
+    let unseen = unseen::of(&shared.store, &shared.nodes, &ids).await?;
+    jobs.retain(|job| !unseen.contains_key(&job.id));
+    Ok(jobs)
 }
 
 /// How many of the first of these jobs make one transaction.

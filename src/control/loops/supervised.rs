@@ -99,10 +99,8 @@ impl Begun {
     fn state(&self, now: Instant) -> LoopState {
         let last_ended = self.passes.last_ended();
         // A panic that was the only one of its loop for a while is over.
-        let problem = match self.panics.go_on() {
-            true => Some("it panics again and again".to_owned()),
-            false => self.rhythm.problem(self.at, last_ended, now),
-        };
+        let problem =
+            self.panics.problem().or_else(|| self.rhythm.problem(self.at, last_ended, now));
         let age = now.saturating_duration_since(last_ended.unwrap_or(self.at));
         let age = self.rhythm.patience.map(|patience| (age, patience));
         LoopState { name: self.name, needed: self.rhythm.needed, problem, age }
@@ -123,9 +121,46 @@ impl Panics {
         in_a_row
     }
 
+    /// What is wrong with a loop that has them.
+    fn problem(&self) -> Option<String> {
+        self.go_on().then(|| "it panics again and again".to_owned())
+    }
+
     /// Whether it panics again and again.
     fn go_on(&self) -> bool {
         lock(&self.0).is_some_and(|(at, in_a_row)| in_a_row > 1 && at.elapsed() < SOUND)
+    }
+}
+
+/// What goes on beside the loops for as long as its server does, and is as they are begun anew.
+#[derive(Debug, Default)]
+pub struct Steady {
+    panics: Panics,
+    own_failures: OwnFailures,
+}
+
+impl Steady {
+    /// Runs it until `shutdown`. `begin` makes it, at first and whenever it broke off; its token is cancelled then,
+    /// too.
+    pub async fn run<F: Future<Output = ()>>(
+        &self,
+        name: &str,
+        begin: impl Fn(CancellationToken) -> F,
+        shutdown: &CancellationToken,
+    ) {
+        run(name, begin, (&self.panics, &self.own_failures), shutdown).await;
+    }
+
+    /// What is wrong with it, if anything is.
+    #[must_use]
+    pub fn problem(&self) -> Option<String> {
+        self.panics.problem()
+    }
+
+    /// How often it broke off.
+    #[must_use]
+    pub fn panics(&self) -> u64 {
+        self.own_failures.counts().panics
     }
 }
 
@@ -213,6 +248,24 @@ mod tests {
         run("test", begin, (&panics, &own_failures), &shutdown).await;
         assert_eq!(lives.load(Ordering::SeqCst), 2);
         assert_eq!(own_failures.counts().panics, 1, "that is a fault of this program, too");
+    }
+
+    #[tokio::test]
+    async fn what_is_steady_begins_anew_and_says_that_it_is_not_well() {
+        let (steady, shutdown, lives) =
+            (Steady::default(), CancellationToken::new(), AtomicU32::new(0));
+        let begin = |_stop: CancellationToken| {
+            let (lives, shutdown) = (&lives, &shutdown);
+            async move {
+                if lives.fetch_add(1, Ordering::SeqCst) == 2 {
+                    shutdown.cancel();
+                }
+            }
+        };
+        assert_eq!(steady.problem(), None);
+        steady.run("test", begin, &shutdown).await;
+        assert_eq!((lives.load(Ordering::SeqCst), steady.panics()), (3, 2));
+        assert!(steady.problem().is_some_and(|problem| problem.contains("again and again")));
     }
 
     async fn panics_twice(own_failures: &OwnFailures, shutdown: &CancellationToken) {

@@ -51,6 +51,12 @@ impl Ops {
             return Err(Error::new(ErrorCode::InvalidParametersError, refusal));
         }
         self.may_change(&node.name)?;
+        let cluster = self.0.nodes.cluster();
+        if let Some(refusal) =
+            cluster.records().find_map(|other| node.refusal_beside(&other.settings))
+        {
+            return Err(Error::new(ErrorCode::ConflictNodeError, refusal));
+        }
         engine::connect(&endpoint(&self.0, node))
             .map_err(|error| Error::new(ErrorCode::InvalidParametersError, error.to_string()))
     }
@@ -371,6 +377,7 @@ async fn new(settings: NodeSettings, engine: &dyn Engine) -> Result<NodeRecord> 
         last_seen: None,
         capacity: Some(info.capacity()),
         engine: Some(info.version),
+        engine_id: None,
         tasks_address: info.tasks_address,
         gpus: None,
         taken: Taken::default(),

@@ -1,5 +1,7 @@
 //! What the configuration file says.
 
+use std::collections::HashMap;
+
 use database::Database;
 use protocol::cluster::{NodeSettings, VirtualClusterSettings};
 use protocol::ids::VirtualClusterName;
@@ -17,13 +19,18 @@ pub(super) async fn save(
     (virtual_clusters, groups): (&[VirtualClusterSettings], &[GroupSettings]),
 ) -> Result<(), Error> {
     let transaction = database.begin().await?;
-    let is_new = database::nodes::list(&transaction).await?.is_empty();
-    if let Some(node) = first_node.filter(|_| is_new) {
+    let known = database::nodes::list(&transaction).await?.into_iter();
+    let known: HashMap<_, _> =
+        known.map(|node| (node.settings.name.clone(), node.settings)).collect();
+    if let Some(node) = first_node.filter(|_| known.is_empty()) {
         database::nodes::save(&transaction, node, false).await?;
     }
     database::nodes::leave_file(&transaction).await?;
     for node in nodes {
         database::nodes::save(&transaction, node, true).await?;
+        if known.get(&node.name).is_some_and(|known| known.engine() != node.engine()) {
+            database::nodes::forget_engine(&transaction, &node.name).await?;
+        }
     }
     for settings in virtual_clusters {
         database::virtual_clusters::save(&transaction, settings).await?;

@@ -23,6 +23,41 @@ const KEY: &str = "key";
 const PLACE: &str = "place";
 const EPOCH: &str = "epoch";
 
+/// Where the key is that seals secrets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeyFile {
+    /// In this data folder, where the first start makes it.
+    Own(PathBuf),
+    /// Where somebody has put it, as a credential of systemd or a secret that is mounted: it is read, and
+    /// never made.
+    Given(PathBuf),
+}
+
+impl KeyFile {
+    /// The one that was given, or the data folder's own.
+    #[must_use]
+    pub fn new(data: &Path, given: Option<PathBuf>) -> Self {
+        given.map_or_else(|| Self::Own(data.to_owned()), Self::Given)
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        match self {
+            Self::Own(data) => data.join(KEY_FILE),
+            Self::Given(path) => path.clone(),
+        }
+    }
+
+    /// Where a new one is until the database knows it; `None`: none is made.
+    fn staged(&self) -> Option<PathBuf> {
+        match self {
+            Self::Own(data) => Some(data.join(STAGED)),
+            Self::Given(_) => None,
+        }
+    }
+}
+
 /// What an administrator says at a start, in so many words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Consent {
@@ -35,13 +70,13 @@ pub struct Consent {
 /// Makes an empty database a cluster's, or finds whose it is: the label of its containers.
 pub(super) async fn establish(
     database: &Database,
-    data: &Path,
+    key: &KeyFile,
     consent: Consent,
 ) -> Result<String, Error> {
     let known = Known::read(database).await?;
     let place = database::place::of(database.read()).await?;
     known.check_place(&place, consent)?;
-    let key = Key::find(data, &known, consent)?;
+    let key = Key::find(key, &known, consent)?;
     let chosen = hex::encode(random::<4>());
     let transaction = database.begin().await?;
     let installation = settings::set_once(&transaction, INSTALLATION, &chosen).await?;
@@ -60,18 +95,19 @@ pub(super) async fn establish(
 }
 
 /// The key that was found or made by [`establish`].
-pub(super) fn seal(data: &Path) -> Result<Seal, Error> {
-    Seal::open(&data.join(KEY_FILE))
+pub(super) fn seal(key: &KeyFile) -> Result<Seal, Error> {
+    Seal::open(&key.path())
 }
 
 /// The key that belongs to a database which another server serves.
-pub(super) fn shared_seal(data: &Path) -> Result<Seal, Error> {
-    let path = data.join(KEY_FILE);
+pub(super) fn shared_seal(key: &KeyFile) -> Result<Seal, Error> {
+    let path = key.path();
+    let told = || path.display().to_string();
     // None is made: it would be another one.
-    if is_there(&path)? {
-        Seal::open(&path)
-    } else {
-        Err(Error::LostKey(path.display().to_string()))
+    match key {
+        _ if is_there(&path)? => Seal::open(&path),
+        KeyFile::Own(_) => Err(Error::LostKey(told())),
+        KeyFile::Given(_) => Err(Error::NoKey(told())),
     }
 }
 
@@ -125,8 +161,8 @@ struct Key {
 
 impl Key {
     /// The key that belongs to the database; a new one where neither was there before.
-    fn find(data: &Path, known: &Known, consent: Consent) -> Result<Self, Error> {
-        let (path, staged) = (data.join(KEY_FILE), data.join(STAGED));
+    fn find(key: &KeyFile, known: &Known, consent: Consent) -> Result<Self, Error> {
+        let path = key.path();
         let told = path.display().to_string();
         if is_there(&path)? {
             if !known.is_founded && !consent.begin_anew {
@@ -139,6 +175,7 @@ impl Key {
             }
             return Ok(Self { path, fingerprint, staged: None });
         }
+        let Some(staged) = key.staged() else { return Err(Error::NoKey(told)) };
         if known.is_founded && is_there(&staged)? {
             // A first start ended between the database and the file.
             let fingerprint = Seal::open(&staged)?.fingerprint();
@@ -187,7 +224,8 @@ mod tests {
 
     async fn establish_in(folder: &Path, consent: Consent) -> Result<String, Error> {
         let database = open(folder).await;
-        let established = establish(&database, folder, consent).await;
+        let key = KeyFile::Own(folder.to_owned());
+        let established = establish(&database, &key, consent).await;
         database.close().await.unwrap();
         established
     }
@@ -256,14 +294,50 @@ mod tests {
         assert!(folder.path().join(KEY_FILE).exists());
     }
 
+    #[tokio::test]
+    async fn a_key_that_is_given_is_read_and_never_made() {
+        let (folder, secrets) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let given = secrets.path().join("berth");
+        let key = KeyFile::new(folder.path(), Some(given.clone()));
+        let establish = async |consent| {
+            let database = open(folder.path()).await;
+            let established = establish(&database, &key, consent).await;
+            database.close().await.unwrap();
+            established
+        };
+        for consent in [Consent::default(), ANEW] {
+            let refused = establish(consent).await.unwrap_err();
+            assert!(matches!(refused, Error::NoKey(_)), "{refused}");
+            assert!(refused.to_string().contains(given.to_str().unwrap()), "{refused}");
+        }
+        assert!(matches!(shared_seal(&key).unwrap_err(), Error::NoKey(_)));
+        assert!(!given.exists());
+        std::fs::write(&given, [5_u8; 32]).unwrap();
+        // Whoever has a key may have lost its database.
+        let refused = establish(Consent::default()).await.unwrap_err();
+        assert!(matches!(refused, Error::LostDatabase(_)), "{refused}");
+        let first = establish(ANEW).await.unwrap();
+        assert_eq!(establish(Consent::default()).await.unwrap(), first);
+        assert_eq!(
+            shared_seal(&key).unwrap().fingerprint(),
+            Seal::open(&given).unwrap().fingerprint()
+        );
+        assert!(!folder.path().join(KEY_FILE).exists(), "there is one alone");
+        std::fs::write(&given, [6_u8; 32]).unwrap();
+        let refused = establish(Consent::default()).await.unwrap_err();
+        assert!(matches!(refused, Error::OtherKey(_)), "{refused}");
+        assert_eq!(KeyFile::new(folder.path(), None), KeyFile::Own(folder.path().to_owned()));
+    }
+
     #[test]
     fn a_server_that_only_follows_makes_no_key() {
         let folder = tempfile::tempdir().unwrap();
-        let missing = shared_seal(folder.path()).unwrap_err();
+        let key = KeyFile::Own(folder.path().to_owned());
+        let missing = shared_seal(&key).unwrap_err();
         assert!(matches!(missing, Error::LostKey(_)), "{missing}");
         assert!(!folder.path().join(KEY_FILE).exists());
         std::fs::write(folder.path().join(KEY_FILE), [3_u8; 32]).unwrap();
-        shared_seal(folder.path()).unwrap();
+        shared_seal(&key).unwrap();
     }
 
     /// Clusters of before have neither the key's fingerprint nor a place.

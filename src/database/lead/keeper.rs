@@ -10,7 +10,8 @@ use super::Held;
 use super::session::Session;
 use crate::{Error, Result};
 
-/// Keeps a lead until it is lost or given back.
+/// Keeps a lead until it is lost or given back. Without it nobody would know that it is lost: it ends with its
+/// keeper, also where that panics.
 pub(super) struct Keeper {
     pub(super) options: PgConnectOptions,
     /// Which one had the lead last.
@@ -92,5 +93,35 @@ impl Keeper {
         if let Err(error) = session.give_back(self.held.leader.term, done).await {
             tracing::debug!(%error, "the lead is not given back but left");
         }
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::lead::Mandate;
+    use crate::lead::tests::held;
+
+    #[tokio::test]
+    async fn a_lead_ends_with_its_keeper() {
+        let held = held(Duration::ZERO);
+        let mandate = Mandate(Some(Arc::clone(&held)));
+        let keeper = Keeper { options: PgConnectOptions::new(), former: 1, session: None, held };
+        assert!(mandate.acts());
+        let broken_off = tokio::spawn(async move {
+            let _keeper = keeper;
+            panic!("in the midst of it");
+        });
+        tokio::time::timeout(BEAT, mandate.lost()).await.unwrap();
+        assert!(!mandate.acts());
+        assert!(broken_off.await.is_err_and(|error| error.is_panic()));
     }
 }

@@ -210,6 +210,29 @@ pub async fn active_of(conn: &impl ConnectionTrait, jobs: &[JobId]) -> Result<Ve
     Ok(found)
 }
 
+/// Where these jobs have or had tasks, each node of a job once, as far as the names of these can be read.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn places_of(
+    conn: &impl ConnectionTrait,
+    jobs: &[JobId],
+) -> Result<Vec<(JobId, NodeName)>> {
+    let mut found = Vec::new();
+    for jobs in jobs.chunks(ROWS_A_STATEMENT) {
+        let query = row::Entity::find()
+            .select_only()
+            .columns([row::Column::Job, row::Column::Node])
+            .distinct()
+            .filter(row::Column::Job.is_in(any_of(jobs)));
+        let places: Vec<(i64, String)> = query.into_tuple().all(conn).await?;
+        let readable =
+            |(job, node): (i64, String)| Some((JobId(job), node.parse::<NodeName>().ok()?));
+        found.extend(places.into_iter().filter_map(readable));
+    }
+    Ok(found)
+}
+
 /// The ids of the jobs that have or had a task on one of these nodes.
 pub(crate) async fn jobs_on(
     conn: &impl ConnectionTrait,

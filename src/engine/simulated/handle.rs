@@ -27,6 +27,11 @@ impl SimHandle {
         self.node.change(|state| state.unreachable = unreachable);
     }
 
+    /// From now on it is told from other engines by this.
+    pub fn set_id(&self, id: &str) {
+        self.node.change(|state| state.id = Some(id.to_owned()));
+    }
+
     /// From now on images must be pulled, and a pull takes so long; `None`: all are there.
     pub fn set_pull_time(&self, time: Option<Duration>) {
         self.node.change(|state| state.pull_time = time);

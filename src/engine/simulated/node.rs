@@ -39,6 +39,8 @@ pub(super) struct Node {
 
 #[derive(Debug, Default)]
 pub(super) struct State {
+    /// What it is told by, in place of its name.
+    pub(super) id: Option<String>,
     pub(super) capacity: Capacity,
     pub(super) unreachable: bool,
     pub(super) pull_time: Option<Duration>,

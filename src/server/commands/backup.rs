@@ -39,7 +39,7 @@ impl Backup {
     }
 
     async fn make(&self, config: &Config) -> anyhow::Result<Manifest> {
-        let key = config.data.join(archive::KEY);
+        let key = config.key().path();
         if !key.is_file() {
             bail!(
                 "{} is missing: is this the data folder (--data) of a server that was ever started?",

@@ -50,10 +50,16 @@ impl Restore {
         let manifest = archive::read(&self.file, &staging).with_context(untouched)?;
         let copy = staging.path(archive::DATABASE);
         let contents = copies::ready(&copy).await.with_context(untouched)?;
-        let key =
-            Key::stage(data, &staging.path(archive::KEY), self.replace).with_context(untouched)?;
+        let kept = staging.path(archive::KEY);
+        let key = match &config.key_file {
+            None => Some(Key::stage(data, &kept, self.replace).with_context(untouched)?),
+            Some(given) => {
+                is_given(given, &kept).with_context(untouched)?;
+                None
+            }
+        };
         place.fill(&copy).await.with_context(untouched)?;
-        key.put().with_context(|| {
+        key.as_ref().map_or(Ok(()), Key::put).with_context(|| {
             format!("the database is restored, its key is not: put it to {}", data.display())
         })?;
         text::say(format_args!("Restored what was {manifest}."));
@@ -124,6 +130,18 @@ fn folder_of(config: &Config) -> PathBuf {
     folder.map_or_else(|| config.data.clone(), Path::to_owned)
 }
 
+/// A key that others put where it is is theirs to change.
+fn is_given(given: &Path, kept: &Path) -> anyhow::Result<()> {
+    let is_there = given.exists() && fs::read(given)? == fs::read(kept)?;
+    ensure!(
+        is_there,
+        "key_file = {}: it is not the key of the backup, which has to be there before: tar -xzOf FILE {}",
+        given.display(),
+        archive::KEY
+    );
+    Ok(())
+}
+
 /// The key, in the data folder but not yet in its place.
 struct Key {
     staged: PathBuf,
@@ -175,6 +193,22 @@ impl Drop for Key {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_key_that_is_given_is_the_backups_before_anything_is_restored() {
+        let folder = tempfile::tempdir().unwrap();
+        let (given, kept) = (folder.path().join("given"), folder.path().join("kept"));
+        fs::write(&kept, "k1").unwrap();
+        for other in [None, Some("k2")] {
+            if let Some(other) = other {
+                fs::write(&given, other).unwrap();
+            }
+            let refused = is_given(&given, &kept).unwrap_err().to_string();
+            assert!(refused.contains("key_file") && refused.contains("tar -xzOf"), "{refused}");
+        }
+        fs::write(&given, "k1").unwrap();
+        is_given(&given, &kept).unwrap();
+    }
 
     #[test]
     fn another_key_is_set_aside_only_when_that_is_wanted() {

@@ -99,7 +99,7 @@ async fn serve(config: Config, consent: Consent, starter: Notify) -> anyhow::Res
         }
     };
     let (key, tasks) = (office::servers_key(&config)?, TaskTracker::new());
-    let doors = sockets.doors(&config, key, (&tasks, &shutdown))?;
+    let doors = sockets.doors(&config, key, (&tasks, &shutdown), &desk.certificate)?;
     tasks.close();
     greet(&config, doors.address, first.as_ref().and_then(Leading::first_password));
     starter.tell(State::Ready);

@@ -214,11 +214,26 @@ fn storages_are_read() {
 }
 
 #[test]
+fn the_key_is_the_data_folders_unless_another_one_is_given() {
+    use control::KeyFile;
+
+    let config = load("data = '/var/lib/berth'", &[], &Flags::default()).unwrap();
+    assert_eq!(config.key(), KeyFile::Own("/var/lib/berth".into()));
+    assert_eq!(config.key().path(), Path::new("/var/lib/berth/secret.key"));
+    let variables = [("BERTH_KEY_FILE", "/run/secrets/berth")];
+    let none: &[(&str, &str)] = &[];
+    for (file, variables) in [("key_file = '/run/secrets/berth'", none), ("", &variables)] {
+        let config = load(file, variables, &Flags::default()).unwrap();
+        assert_eq!(config.key(), KeyFile::Given("/run/secrets/berth".into()));
+    }
+}
+
+#[test]
 fn mistakes_name_key_value_and_what_is_allowed() {
     let node = "name = 'a'\naddress = '1.1.1.1'\nendpoint = 'sim://a'\n";
     /// A file, variables, and the words of the mistake.
     type Case<'a> = (String, &'a [(&'a str, &'a str)], &'a [&'a str]);
-    let cases: [Case<'_>; 21] = [
+    let cases: [Case<'_>; 22] = [
         ("[metrics]\ntoken = 'short'".into(), &[], &["metrics.token", "16 characters"]),
         ("[limits]\nrequests = 1".into(), &[], &["requests", "requests_per_second"]),
         ("[cors]\norigins = ['a.org']".into(), &[], &["cors.origins", "a.org", "https://HOST"]),
@@ -251,6 +266,11 @@ fn mistakes_name_key_value_and_what_is_allowed() {
             &["nodes[0].endpoint", "\"sim://\"", "unix://"],
         ),
         (format!("[[nodes]]\n{node}[[nodes]]\n{node}"), &[], &["nodes", "\"a\"", "twice"]),
+        (
+            format!("[[nodes]]\n{node}[[nodes]]\n{}", node.replace("'a'", "'b'")),
+            &[],
+            &["b: endpoint \"sim://a\"", "engine of a already"],
+        ),
         (
             "[servers]\nlisten='10.0.0.2:81'\n[[nodes]]\nname='a'\naddress='1.1.1.1'\n\
              endpoint='unix:///d.sock'"

@@ -13,9 +13,10 @@ enum Kind {
 }
 
 /// Every variable, the key it sets, and what its text is.
-const KNOWN: [(&str, &str, Kind); 59] = [
+const KNOWN: [(&str, &str, Kind); 60] = [
     ("BERTH_LISTEN", "listen", Kind::Text),
     ("BERTH_DATA", "data", Kind::Text),
+    ("BERTH_KEY_FILE", "key_file", Kind::Text),
     ("BERTH_PUBLIC_URL", "public_url", Kind::Text),
     ("BERTH_ALLOW_TASKS_AT_PORTAL", "allow_tasks_at_portal", Kind::Value),
     ("BERTH_HOSTS", "hosts", Kind::Value),

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use control::Steady;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
@@ -76,24 +77,29 @@ impl std::fmt::Debug for Tls {
 }
 
 impl Tls {
-    /// Reads what is there, and keeps it fresh in `tasks` until `stop`.
+    /// Reads what is there, and keeps it fresh in `tasks` until `stop`; `steady` knows how that is.
     ///
     /// # Errors
     /// [`TlsError`] names the key, its value and what is allowed.
     pub fn start(
         source: Source,
-        tasks: &TaskTracker,
-        stop: &CancellationToken,
+        (tasks, stop): (&TaskTracker, &CancellationToken),
+        steady: &Arc<Steady>,
     ) -> Result<Self, TlsError> {
+        let (steady, stop) = (Arc::clone(steady), stop.clone());
         match source {
             Source::Files { certificate, key, every } => {
                 let files = Arc::new(Files::open(certificate, key)?);
-                tasks.spawn(Arc::clone(&files).follow(every, stop.clone()));
+                let followed = Arc::clone(&files);
+                tasks.spawn(async move {
+                    let begin = |stop| Arc::clone(&followed).follow(every, stop);
+                    steady.run("certificate", begin, &stop).await;
+                });
                 let acceptor = acceptor(files.clone(), &[HTTP2, HTTP1])?;
                 Ok(Self { acceptor, files: Some(files) })
             }
             Source::Acme(acme) => {
-                let certificates = acme.start(tasks, stop)?;
+                let certificates = acme.start(tasks, (steady, stop))?;
                 let acceptor = acceptor(certificates, &[HTTP2, HTTP1, CHALLENGE])?;
                 Ok(Self { acceptor, files: None })
             }

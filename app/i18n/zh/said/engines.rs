@@ -137,6 +137,14 @@ pub(super) const ENGINES: &str = sayings![
         "{}: endpoint {} is another engine for each server of this cluster (servers.listen): give it a tcp:// or ssh:// address that all of them reach",
         "{0}：端点 {1} 对本集群的每台服务器（servers.listen）都是不同的引擎：请改用所有服务器都能访问的 tcp:// 或 ssh:// 地址",
     ),
+    (
+        "{}: endpoint {} is the engine of {} already: one engine is one node, or what it has would be given twice",
+        "{0}：端点 {1} 已是节点 {2} 的引擎：一个引擎只能对应一个节点，否则其资源会被重复分配",
+    ),
+    (
+        "its engine tells the ID {}, which is that of {}: remove one of the two nodes, or, if these are two machines, stop Docker here, delete /var/lib/docker/engine-id and start it again",
+        "其引擎的 ID 为 {0}，与节点 {1} 相同：请删除其中一个节点；如果是两台机器，请在此节点上停止 Docker，删除 /var/lib/docker/engine-id 后重新启动",
+    ),
     ("allowed is {} to {}", "应为 {0} 到 {1}"),
     (
         "its engine has no NVIDIA runtime; if it has GPUs, install the NVIDIA Container Toolkit there, run nvidia-ctk runtime configure --runtime=docker and restart Docker",

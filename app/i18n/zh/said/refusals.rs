@@ -76,6 +76,11 @@ pub(super) const REFUSALS: &str = sayings![
         "{0} 尚未结束：请先停止它，待其结束后再删除",
     ),
     (
+        "{} had tasks on {}, which does not answer, and a container may still be there: delete it once {} \
+         answers, or was removed",
+        "{0} 曾在节点 {1} 上运行任务，该节点没有响应，其容器可能仍在：请待 {2} 恢复响应或被移除后再删除",
+    ),
+    (
         "a container of {} is still on {}: delete it once that is gone",
         "节点 {1} 上仍有 {0} 的容器：请待该容器删除后再删除作业",
     ),

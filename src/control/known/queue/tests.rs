@@ -112,6 +112,7 @@ pub(crate) fn node(name: &str) -> NodeRecord {
             problem: None,
             last_seen: None,
             engine: None,
+            engine_id: None,
             capacity: None,
             tasks_address: None,
             gpus: None,

@@ -395,11 +395,15 @@ impl Watcher {
         if let Some(known) = &self.gpus {
             capacity.gpus = known.seen();
         }
+        let engines = &self.shared.nodes.engines;
+        let (engine_id, is_anothers) = engines.told(info.id.as_deref(), &self.name);
+        let no_guest = || self.shared.containers.guests.problem(info.architecture.as_ref());
         self.answer = Some(NodeObserved {
             reachable: true,
-            problem: self.shared.containers.guests.problem(info.architecture.as_ref()),
+            problem: is_anothers.or_else(no_guest),
             last_seen: Some(at),
             engine: Some(info.version.clone()),
+            engine_id,
             capacity: Some(capacity),
             tasks_address: info.tasks_address,
             gpus: self.gpus.clone(),
@@ -435,11 +439,13 @@ impl Watcher {
         let last =
             self.shared.nodes.cluster().node(&self.name).and_then(|node| node.observed.clone());
         let answered = self.shared.nodes.sightings.last_answer(&self.name);
+        let is_own = |id: &String| self.shared.nodes.engines.is(id, &self.name);
         self.saw(NodeObserved {
             reachable: false,
             problem: Some(error.to_string()),
             last_seen: answered.or(last.as_ref().and_then(|last| last.last_seen)),
             engine: last.as_ref().and_then(|last| last.engine.clone()),
+            engine_id: last.as_ref().and_then(|last| last.engine_id.clone()).filter(is_own),
             tasks_address: last.as_ref().and_then(|last| last.tasks_address),
             gpus: self.gpus.clone(),
             taken: self.taken(),

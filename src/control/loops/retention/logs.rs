@@ -7,7 +7,7 @@ use protocol::ids::JobId;
 use protocol::time::Timestamp;
 use storage::StoragePath;
 
-use super::{Failed, pause};
+use super::{Failed, Failures, pause};
 use crate::known::counts::Counts;
 use crate::known::swept::Old;
 use crate::records::store::Store;
@@ -30,19 +30,25 @@ impl Before {
 /// Removes the logs of jobs that ended before then, and of those that are gone: so none is left behind
 /// wherever somebody was stopped who forgot a job, or kept a log of one that was being forgotten.
 pub(super) async fn remove(store: &Store, counts: &Counts, before: Before) -> Result<(), Failed> {
+    let mut failures = Failures::default();
     for folder in store.storage.log_folders().await? {
         let began = Instant::now();
-        of_folder(store, counts, &folder, before).await?;
+        match of_folder(store, counts, (&folder, before), &mut failures).await {
+            Err(error) if error.is_everybodys() => return Err(error),
+            // It holds up no other one.
+            Err(error) => failures.note(&folder, error),
+            Ok(()) => {}
+        }
         pause(began).await;
     }
-    Ok(())
+    failures.outcome()
 }
 
 async fn of_folder(
     store: &Store,
     counts: &Counts,
-    folder: &StoragePath,
-    before: Before,
+    (folder, before): (&StoragePath, Before),
+    failures: &mut Failures,
 ) -> Result<(), Failed> {
     // They are read before the records: a job whose log is there was stored before it.
     let logs = store.storage.logs_in(folder).await?;
@@ -56,8 +62,15 @@ async fn of_folder(
         for file in files {
             if known.keeps(job, before.of(&file)) {
                 all_go = false;
-            } else if store.storage.remove(&file, false).await? && !file.is_of_metrics() {
-                counts.swept.note(Old::Logs, 1);
+                continue;
+            }
+            match store.storage.remove(&file, false).await {
+                Ok(true) if !file.is_of_metrics() => counts.swept.note(Old::Logs, 1),
+                Ok(_) => {}
+                Err(error) => {
+                    all_go = false;
+                    failures.note(&file, error.into());
+                }
             }
         }
     }

@@ -7,13 +7,15 @@ use api::changes::Change;
 use api::{Actor, Error, ErrorCode, Result};
 use database::jobs::JobRow;
 use protocol::ids::{JobKey, NodeName};
+use tokio::time::Instant;
 
 use super::missing;
 use crate::accounts::rights::owner_only;
 use crate::container::forgotten;
 use crate::known::nodes::KnownNodes;
 use crate::records::audit::Note;
-use crate::records::usage;
+use crate::records::store::Store;
+use crate::records::{unseen, usage};
 use crate::shared::Shared;
 
 /// Containers of a job that has ended are gone after so long, or something keeps them there.
@@ -27,7 +29,7 @@ pub(super) async fn delete(shared: &Shared, actor: &Actor, job: JobRow) -> Resul
     if !job.state.is_final() {
         return Err(goes_on(&job.key));
     }
-    until_removed(&shared.nodes, &job).await?;
+    until_removed(&shared.store, &shared.nodes, &job).await?;
     let (action, object) = (AuditAction::JobDeleted, job.key.to_string());
     let entry = Note { action, object, detail: String::new(), address: None }.by(actor);
     let used =
@@ -58,24 +60,38 @@ pub(super) async fn delete(shared: &Shared, actor: &Actor, job: JobRow) -> Resul
     Ok(())
 }
 
-/// Waits until no container of a job is seen any more. What has no record is nobody's after the next start,
-/// and left alone.
-async fn until_removed(nodes: &KnownNodes, job: &JobRow) -> Result<()> {
-    let there = || nodes.observations().node_with(job.id);
-    let removed = async {
-        while there().is_some() {
-            tokio::time::sleep(PAUSE).await;
+/// Waits until no container of a job is seen any more, and none may be where nobody can look. What has no
+/// record is nobody's after the next start, and left alone.
+async fn until_removed(store: &Store, nodes: &KnownNodes, job: &JobRow) -> Result<()> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let seen = nodes.observations().node_with(job.id);
+        let refusal = match seen {
+            Some(node) => still_there(&job.key, &node),
+            None => match unseen::of(store, nodes, &[job.id]).await?.remove(&job.id) {
+                None => return Ok(()),
+                // Nobody knows when it answers again.
+                Some(node) if nodes.is_silent(&node) => return Err(out_of_sight(&job.key, &node)),
+                Some(node) => out_of_sight(&job.key, &node),
+            },
+        };
+        if Instant::now() >= until {
+            return Err(refusal);
         }
-    };
-    let waited = tokio::time::timeout(PATIENCE, removed).await;
-    match there().filter(|_| waited.is_err()) {
-        Some(node) => Err(still_there(&job.key, &node)),
-        None => Ok(()),
+        tokio::time::sleep(PAUSE).await;
     }
 }
 
 fn still_there(key: &JobKey, node: &NodeName) -> Error {
     let message = format!("a container of {key} is still on {node}: delete it once that is gone");
+    Error::new(ErrorCode::ConflictJobError, message)
+}
+
+fn out_of_sight(key: &JobKey, node: &NodeName) -> Error {
+    let message = format!(
+        "{key} had tasks on {node}, which does not answer, and a container may still be there: delete it once \
+         {node} answers, or was removed"
+    );
     Error::new(ErrorCode::ConflictJobError, message)
 }
 

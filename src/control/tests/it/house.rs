@@ -57,6 +57,7 @@ impl House {
             database,
             storage,
             data: PathBuf::from(self.path()),
+            key: None,
             consent: control::Consent::default(),
             nodes: self.nodes.iter().map(|name| node(name)).collect(),
             first_node: None,

@@ -7,6 +7,7 @@ mod blame;
 mod checks;
 mod crash;
 mod drains;
+mod engines;
 mod files;
 mod gpus;
 mod health;

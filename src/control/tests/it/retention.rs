@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use api::audit::AuditAction;
+use api::cluster::Drain;
 use api::jobs::{JobQuery, Submission};
 use api::logs::TaskRef;
 use api::queue::QueueChange;
@@ -182,13 +183,13 @@ async fn seed(house: &House, old: usize) {
 async fn a_sweep_that_was_broken_off_goes_on() {
     let house = House::new(1);
     seed(&house, 250).await;
-    let refuse = "CREATE TRIGGER refuse BEFORE DELETE ON jobs WHEN OLD.id = 150 \
+    let refuse = "CREATE TRIGGER refuse BEFORE DELETE ON jobs WHEN OLD.id >= 150 \
         BEGIN SELECT RAISE(ABORT, 'the disk is full'); END";
     let database = house.database().await;
     tamper(&database, refuse).await;
     let control = control::start(house.options(database)).await.unwrap();
-    until_true(|| control.swept().jobs == 100).await;
-    assert_eq!(names(&control.backend).await.len(), 151, "what goes, goes whole");
+    until_true(|| control.swept().jobs == 149).await;
+    assert_eq!(names(&control.backend).await.len(), 102, "what goes, goes whole");
     control.shutdown().await;
     drop(control);
     // A log of one that was removed, kept when it was being removed.
@@ -203,7 +204,7 @@ async fn a_sweep_that_was_broken_off_goes_on() {
     let database = house.database().await;
     tamper(&database, "DROP TRIGGER refuse").await;
     let control = control::start(house.options(database)).await.unwrap();
-    until_true(|| control.swept().jobs == 150 && control.swept().logs == 1).await;
+    until_true(|| control.swept().jobs == 101 && control.swept().logs == 1).await;
     assert_eq!(names(&control.backend).await, ["job-250"]);
     assert_eq!(counted(&control.backend).await, 250, "each once");
     assert_eq!(
@@ -212,6 +213,30 @@ async fn a_sweep_that_was_broken_off_goes_on() {
         "nobody knows of 1000"
     );
     until_true(|| !measured.exists()).await;
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_cannot_be_forgotten_holds_up_nothing_else() {
+    let house = House::new(1);
+    // More than are looked for at once.
+    seed(&house, 1_100).await;
+    let refuse = "CREATE TRIGGER refuse BEFORE DELETE ON jobs WHEN OLD.id IN (1, 600) \
+        BEGIN SELECT RAISE(ABORT, 'it is damaged'); END";
+    let database = house.database().await;
+    tamper(&database, refuse).await;
+    let later = house.path().join("storage/.berth/logs/1");
+    // What has the name of a log and is none cannot be removed as one.
+    std::fs::create_dir_all(log_folder(&house).join("3-a0-r0-t0-n0.log/stays")).unwrap();
+    std::fs::create_dir_all(&later).unwrap();
+    let logs = [log_folder(&house).join("9-a0-r0-t0-n0.log"), later.join("1005-a0-r0-t0-n0.log")];
+    for log in &logs {
+        std::fs::write(log, "").unwrap();
+    }
+    let control = control::start(house.options(database)).await.unwrap();
+    until_true(|| control.swept().jobs == 1_098 && control.swept().logs == 2).await;
+    assert_eq!(names(&control.backend).await, ["job-000", "job-599", "job-1100"]);
+    assert!(logs.iter().all(|log| !log.exists()));
     control.shutdown().await;
 }
 
@@ -243,6 +268,46 @@ async fn a_job_is_not_forgotten_before_its_containers_are_gone() {
     let (deleted, ()) = tokio::join!(deleting, is_there);
     deleted.unwrap();
     assert!(node.containers().is_empty() && names(backend).await.is_empty());
+    assert_eq!(backend.quarantine.list(&admin(), None).await.unwrap(), []);
+    control.shutdown().await;
+}
+
+/// Whoever leaves a node for dead knows nothing of the containers there: one without a record would be
+/// nobody's when the node comes back, and keep its GPUs.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_is_kept_while_a_node_is_silent_where_its_container_may_be() {
+    let house = House::new(2);
+    let control = house.start().await;
+    let backend = &control.backend;
+    submit(backend, job("moves", 1, 1, "sleep 1000", "")).await;
+    let first = until_state(backend, "moves", State::Running).await;
+    let name = first.attempts[0].tasks[0].node.clone();
+    let node = house.node(house.index_of(&name));
+    node.set_unreachable(true);
+    until_state(backend, "moves", State::Unknown).await;
+    backend.nodes.drain(&admin(), &name, Drain::Now).await.unwrap();
+    until(backend, "moves", |detail| {
+        detail.attempts.len() == 2 && detail.summary.state == State::Running
+    })
+    .await;
+    backend.jobs.stop(&admin(), &key("moves")).await.unwrap();
+    until_state(backend, "moves", State::Stopped).await;
+    let refused = backend.jobs.delete(&admin(), &key("moves")).await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::ConflictJobError);
+    assert!(refused.message.contains(name.as_str()), "{refused}");
+    tamper(control.database(), "UPDATE jobs SET submitted_at = 0, completed_at = 1").await;
+    tamper(control.database(), "UPDATE events SET at = 1").await;
+    control.shutdown().await;
+    drop(control);
+
+    let control = house.start().await;
+    let backend = &control.backend;
+    until_true(|| control.swept().events > 0).await;
+    assert_eq!((control.swept().jobs, names(backend).await), (0, vec!["moves".to_owned()]));
+    assert_eq!(node.containers().len(), 1);
+    node.set_unreachable(false);
+    tokio::time::timeout(PATIENCE, node.until_empty()).await.unwrap();
+    backend.jobs.delete(&admin(), &key("moves")).await.unwrap();
     assert_eq!(backend.quarantine.list(&admin(), None).await.unwrap(), []);
     control.shutdown().await;
 }

@@ -30,6 +30,7 @@ fn seen() -> NodeObserved {
         problem: None,
         last_seen: Some(at(50)),
         engine: Some("Docker 28.2.2".to_owned()),
+        engine_id: Some("7TRN:IPZB".to_owned()),
         tasks_address: Some("172.20.0.1".parse().unwrap()),
         gpus: Some(GpuReport {
             driver: Some("535.104.05".to_owned()),
@@ -133,7 +134,8 @@ on_both! {
             nodes::save(&tx, &settings(name, "10.0.0.1"), true).await?;
         }
         let nothing = NodeObserved {
-            reachable: false, problem: None, last_seen: None, engine: None, capacity: None,
+            reachable: false, problem: None, last_seen: None, engine: None,
+            engine_id: None, capacity: None,
             tasks_address: None, gpus: None, taken: Taken::default(),
         };
         let of = |(number, name): (usize, &String)| {

@@ -1,10 +1,12 @@
 //! What answers at the doors: another router when the server takes the lead or loses it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
+use control::Steady;
 use tokio::sync::watch;
 use tokio::time::timeout;
 use tower::ServiceExt as _;
@@ -30,18 +32,27 @@ pub(super) struct Routers {
 
 /// Knows what answers now; nobody does while the role changes.
 #[derive(Debug, Clone)]
-pub(super) struct Desk(watch::Sender<Option<Routers>>);
+pub(super) struct Desk {
+    now: watch::Sender<Option<Routers>>,
+    /// How it goes on with the certificate, whoever answers.
+    pub(super) certificate: Arc<Steady>,
+}
 
 impl Default for Desk {
     fn default() -> Self {
-        Self(watch::Sender::new(None))
+        Self { now: watch::Sender::new(None), certificate: Arc::default() }
     }
 }
 
 impl Desk {
     /// From now on these answer.
     pub(super) fn set(&self, routers: Option<Routers>) {
-        self.0.send_replace(routers);
+        self.now.send_replace(routers);
+    }
+
+    /// How it goes on with the certificate, for readiness.
+    pub(super) fn of_certificate(&self) -> (&'static str, Arc<Steady>) {
+        ("certificate", Arc::clone(&self.certificate))
     }
 
     /// Has whichever answers at one of the doors answer.
@@ -55,7 +66,7 @@ impl Desk {
 
     async fn answer(&self, which: fn(&Routers) -> &Router, request: Request) -> Response {
         // The process is well, however long it takes to begin a role.
-        if request.uri().path() == HEALTH && self.0.borrow().is_none() {
+        if request.uri().path() == HEALTH && self.now.borrow().is_none() {
             return "ok".into_response();
         }
         match self.find(which).await {
@@ -68,7 +79,7 @@ impl Desk {
     }
 
     async fn find(&self, which: fn(&Routers) -> &Router) -> Option<Router> {
-        let mut now = self.0.subscribe();
+        let mut now = self.now.subscribe();
         let found = timeout(PATIENCE, now.wait_for(Option::is_some)).await;
         found.ok()?.ok()?.as_ref().map(|routers| which(routers).clone())
     }

@@ -1,9 +1,11 @@
 //! Where the server listens, and what answers there.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use control::Steady;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -63,13 +65,14 @@ impl Sockets {
         self,
         config: &Config,
         key: ServersKey,
-        (tasks, shutdown): (&TaskTracker, &CancellationToken),
+        keeping: (&TaskTracker, &CancellationToken),
+        certificate: &Arc<Steady>,
     ) -> anyhow::Result<Doors> {
         let Config { public_url, proxy, trusted_proxies, connections, .. } = config;
         let first = self.portal.first().context("there is nothing to serve at")?;
         let address = first.local_addr().context("listen")?;
         let source = config.tls.source(&config.data);
-        let tls = source.map(|source| Tls::start(source, tasks, shutdown)).transpose()?;
+        let tls = source.map(|source| Tls::start(source, keeping, certificate)).transpose()?;
         let (public_url, proxy_url) = (public_url.as_deref(), proxy.url.as_deref());
         let door = |encrypted: bool| {
             let limits = Limits::default().with(connections.total, connections.per_address);

@@ -67,6 +67,7 @@ impl Leading {
             limits: config.limits,
             metrics_token: config.metrics.token.clone(),
             metrics_of_jobs: config.metrics.jobs,
+            steady: config.tls.is_on().then(|| desk.of_certificate()).into_iter().collect(),
             shutdown: over.clone(),
         };
         let probe = Arc::new(OfControl::new(Arc::clone(&control)));
@@ -133,6 +134,7 @@ async fn start_control(
         database,
         storage,
         data: data.clone(),
+        key: config.key_file.clone(),
         consent,
         nodes: config.nodes.clone(),
         first_node: config.first_node(),
@@ -175,9 +177,9 @@ async fn demonstrate(
             config.data.display()
         );
     }
-    let (data, password) = (config.data.as_path(), config.admin_password.clone());
+    let (key, password) = (config.key(), config.admin_password.clone());
     let control::Founded { installation, first_password } =
-        control::found(database, (data, consent), password).await?;
+        control::found(database, (&key, consent), password).await?;
     let now = Timestamp(time::OffsetDateTime::now_utc().unix_timestamp() * 1000);
     if ground == demo::Ground::Empty {
         demo::seed(database, storage, now).await?;

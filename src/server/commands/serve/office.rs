@@ -25,7 +25,7 @@ const USAGE: &str = "servers of this cluster";
 
 /// That key.
 pub(super) fn servers_key(config: &Config) -> anyhow::Result<ServersKey> {
-    Ok(ServersKey::new(control::derive_key(&config.data, USAGE)?))
+    Ok(ServersKey::new(control::derive_key(&config.key(), USAGE)?))
 }
 
 /// The role of this server.

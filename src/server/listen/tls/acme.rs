@@ -5,9 +5,11 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use control::Steady;
 use futures::StreamExt;
 use rustls_acme::caches::DirCache;
 use rustls_acme::{AcmeConfig, AcmeState, EventOk, ResolvesServerCertAcme};
+use tokio::sync::Mutex;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -34,7 +36,7 @@ impl Acme {
     pub(super) fn start(
         self,
         tasks: &TaskTracker,
-        stop: &CancellationToken,
+        (steady, stop): (Arc<Steady>, CancellationToken),
     ) -> Result<Arc<ResolvesServerCertAcme>, TlsError> {
         let client = self.client()?;
         self.make_cache()?;
@@ -45,7 +47,12 @@ impl Acme {
             .cache(DirCache::new(self.cache))
             .state();
         let certificates = state.resolver();
-        tasks.spawn(keep(state, stop.clone()));
+        // What answers challenges belongs to this one: whoever begins anew goes on with it.
+        let state = Arc::new(Mutex::new(state));
+        tasks.spawn(async move {
+            let begin = |stop| keep(Arc::clone(&state), stop);
+            steady.run("certificate", begin, &stop).await;
+        });
         Ok(certificates)
     }
 
@@ -77,7 +84,8 @@ impl Acme {
     }
 }
 
-async fn keep(mut state: AcmeState<std::io::Error>, stop: CancellationToken) {
+async fn keep(state: Arc<Mutex<AcmeState<std::io::Error>>>, stop: CancellationToken) {
+    let mut state = state.lock().await;
     loop {
         let event = tokio::select! {
             () = stop.cancelled() => return,

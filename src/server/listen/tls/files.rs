@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -22,6 +22,8 @@ pub(super) struct Files {
     certificate: PathBuf,
     key: PathBuf,
     pair: RwLock<Arc<CertifiedKey>>,
+    /// What the files were like before it was read.
+    known: Mutex<Stamp>,
 }
 
 /// By what a change is noticed: of each file its inode, length and time.
@@ -29,8 +31,9 @@ type Stamp = [Option<(u64, u64, i64, i64)>; 2];
 
 impl Files {
     pub(super) fn open(certificate: PathBuf, key: PathBuf) -> Result<Self, TlsError> {
+        let known = Mutex::new(stamp(&certificate, &key));
         let pair = RwLock::new(Arc::new(read(&certificate, &key)?));
-        Ok(Self { certificate, key, pair })
+        Ok(Self { certificate, key, pair, known })
     }
 
     /// Looks every so often, and at SIGHUP at once, whether the files have changed. A pair that
@@ -38,7 +41,6 @@ impl Files {
     /// files are seldom written in one moment.
     pub(super) async fn follow(self: Arc<Self>, every: Duration, stop: CancellationToken) {
         let mut hangup = signal(SignalKind::hangup()).ok();
-        let mut known = self.stamp();
         let mut bad: Option<(Stamp, bool)> = None;
         loop {
             tokio::select! {
@@ -46,15 +48,15 @@ impl Files {
                 () = tokio::time::sleep(every) => {}
                 () = hung_up(hangup.as_mut()) => {}
             }
-            let stamp = self.stamp();
-            if stamp == known {
+            let stamp = stamp(&self.certificate, &self.key);
+            if stamp == *self.known() {
                 continue;
             }
             match (read(&self.certificate, &self.key), bad) {
                 (Ok(pair), _) => {
                     *self.pair.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(pair);
                     tracing::info!("the certificate was read again");
-                    (known, bad) = (stamp, None);
+                    (*self.known(), bad) = (stamp, None);
                 }
                 (Err(error), Some((same, false))) if same == stamp => {
                     tracing::warn!(%error, "the new certificate cannot be used: the old one stays");
@@ -80,12 +82,16 @@ impl Files {
         Arc::clone(&self.pair.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn stamp(&self) -> Stamp {
-        [&self.certificate, &self.key].map(|path| {
-            let file = fs::metadata(path).ok()?;
-            Some((file.ino(), file.len(), file.mtime(), file.mtime_nsec()))
-        })
+    fn known(&self) -> MutexGuard<'_, Stamp> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn stamp(certificate: &Path, key: &Path) -> Stamp {
+    [certificate, key].map(|path| {
+        let file = fs::metadata(path).ok()?;
+        Some((file.ino(), file.len(), file.mtime(), file.mtime_nsec()))
+    })
 }
 
 impl ResolvesServerCert for Files {
@@ -122,4 +128,42 @@ pub(super) fn chain(
 fn bad(key: &'static str, path: &Path, error: &pem::Error, allowed: &str) -> TlsError {
     let reason = format!("{error}: allowed is a file that can be read, with {allowed}");
     TlsError::File { key, path: path.to_owned(), reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use rcgen::{CertificateParams, KeyPair};
+
+    use super::*;
+
+    /// Writes a new pair, and says what its certificate is.
+    fn renew(certificate: &Path, key: &Path) -> CertificateDer<'static> {
+        let pair = KeyPair::generate().unwrap();
+        let names = vec!["berth.test".to_owned()];
+        let new = CertificateParams::new(names).unwrap().self_signed(&pair).unwrap();
+        fs::write(certificate, new.pem()).unwrap();
+        fs::write(key, pair.serialize_pem()).unwrap();
+        new.der().clone()
+    }
+
+    #[tokio::test]
+    async fn what_came_while_nobody_looked_is_read_as_well() {
+        let folder = tempfile::tempdir().unwrap();
+        let (certificate, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
+        renew(&certificate, &key);
+        let files = Arc::new(Files::open(certificate.clone(), key.clone()).unwrap());
+        // As whoever panicked leaves it.
+        let new = renew(&certificate, &key);
+        let stop = CancellationToken::new();
+        let following = Arc::clone(&files).follow(Duration::from_millis(10), stop.clone());
+        let following = tokio::spawn(following);
+        let read = async {
+            while files.pair().end_entity_cert().unwrap() != &new {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(10), read).await.unwrap();
+        stop.cancel();
+        following.await.unwrap();
+    }
 }

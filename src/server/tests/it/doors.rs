@@ -194,6 +194,7 @@ async fn health_and_measurements_are_told() {
             "name": "loop images", "ready": false, "needed": false,
             "problem": "it panics again and again",
         },
+        { "name": "loop changes", "ready": true, "needed": false },
     ]);
     assert_eq!(ready.json()["checks"], expected, "what others can do without is only named");
     client.get("/api/v2/jobs/alice~train", &[ALICE]).await;

@@ -129,6 +129,7 @@ async fn settings(folder: &Path, quota: Option<u64>) -> Options {
         database: Database::open(&format!("sqlite://{}", at("berth.db"))).await.unwrap(),
         storage: Storage::open_with(storage).unwrap(),
         data: folder.to_owned(),
+        key: None,
         consent: control::Consent::default(),
         nodes: Vec::new(),
         first_node: None,

@@ -81,16 +81,42 @@ impl Program {
         }
     }
 
-    /// Submits a job, and gives the status of the answer.
+    /// Submits a job that ends at once, and gives the status of the answer.
     pub(crate) fn submit_one(&self, agent: &ureq::Agent, token: &str, name: &str) -> u16 {
+        self.submit_command(agent, token, (name, "exit 0"))
+    }
+
+    /// Submits a job that does this, and gives the status of the answer.
+    pub(crate) fn submit_command(
+        &self,
+        agent: &ureq::Agent,
+        token: &str,
+        (name, command): (&str, &str),
+    ) -> u16 {
         let role = json!({ "name": "main", "taskNumber": 1, "cpuNumber": 1, "memoryMB": 128,
-            "gpuNumber": 0, "command": "exit 0" });
+            "gpuNumber": 0, "command": command });
         let job = json!({ "jobName": name, "image": "berth/base", "taskRoles": [role] });
         let answer = agent
             .post(format!("{}/api/v1/jobs", self.address))
             .header("authorization", format!("Bearer {token}"))
             .send_json(job);
         answer.unwrap().status().as_u16()
+    }
+
+    /// Has a job stopped.
+    pub(crate) fn stop(&self, agent: &ureq::Agent, token: &str, name: &str) {
+        let asked = agent.put(format!("{}/api/v2/jobs/admin~{name}/executionType", self.address));
+        let asked = asked.header("authorization", format!("Bearer {token}"));
+        let answer = asked.send_json(json!({ "value": "STOP" })).unwrap();
+        assert_eq!(answer.status().as_u16(), 202);
+    }
+
+    /// What becomes of a job, as the server says.
+    pub(crate) fn job_status(&self, agent: &ureq::Agent, token: &str, name: &str) -> Value {
+        let asked = agent.get(format!("{}/api/v2/jobs/admin~{name}", self.address));
+        let answer = asked.header("authorization", format!("Bearer {token}")).call().unwrap();
+        let mut job: Value = answer.into_body().read_json().unwrap();
+        job["jobStatus"].take()
     }
 
     /// The status of the answer to who asks for a path.

@@ -18,6 +18,7 @@ async fn control(folder: &Path) -> Control {
         database: Database::open(&format!("sqlite://{}", at("berth.db"))).await.unwrap(),
         storage: Storage::open(&at("storage")).unwrap(),
         data: folder.to_owned(),
+        key: None,
         consent: control::Consent::default(),
         nodes: Vec::new(),
         first_node: None,

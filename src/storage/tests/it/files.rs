@@ -1,3 +1,7 @@
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
@@ -219,6 +223,63 @@ async fn forgotten_files_are_swept() {
     }
     storage.sweep().await.unwrap();
     assert!(!aside.join("old").exists() && aside.join("new").exists());
+}
+
+/// A folder of which nothing can be removed as long as this is there.
+struct Stuck(PathBuf);
+
+impl Stuck {
+    fn at(path: PathBuf) -> Self {
+        std::fs::create_dir_all(&path).unwrap();
+        std::fs::write(path.join("stays"), "").unwrap();
+        let stuck = Self(path);
+        stuck.set("+i", 0o500);
+        let removed = std::fs::remove_file(stuck.0.join("stays"));
+        assert!(removed.is_err(), "root needs chattr +i here to keep itself from removing a file");
+        stuck
+    }
+
+    /// For who is not root its mode will do.
+    fn set(&self, attribute: &str, mode: u32) {
+        let change = || std::fs::set_permissions(&self.0, Permissions::from_mode(mode));
+        let _only_while_it_may_be_changed = change();
+        let _root_alone = Command::new("chattr").arg(attribute).arg(&self.0).output();
+        let _once_more = change();
+    }
+}
+
+impl Drop for Stuck {
+    fn drop(&mut self) {
+        self.set("-i", 0o700);
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_swept_holds_up_nothing_else() {
+    let (folder, storage) = open();
+    let own = folder.path().join("files/.berth");
+    let old = SystemTime::now() - std::time::Duration::from_secs(8 * 24 * 3_600);
+    // No file, and not empty.
+    let unfinished = own.join("unfinished/a-stays");
+    std::fs::create_dir_all(unfinished.join("something")).unwrap();
+    std::fs::File::open(&unfinished).unwrap().set_modified(old).unwrap();
+    let mut goes = Vec::new();
+    for number in 0..20 {
+        let file = own.join(format!("unfinished/b-{number}"));
+        std::fs::File::create(&file).unwrap().set_modified(old).unwrap();
+        let removed = own.join(format!("removed/b-{number}"));
+        std::fs::create_dir_all(removed.join("something")).unwrap();
+        goes.extend([file, removed]);
+    }
+    let stuck = Stuck::at(own.join("removed/a-stays"));
+    storage.sweep().await.unwrap_err();
+    assert!(unfinished.exists() && stuck.0.exists());
+    let left: Vec<_> = goes.iter().filter(|path| path.exists()).collect();
+    assert_eq!(left, Vec::<&PathBuf>::new());
+    drop(stuck);
+    std::fs::remove_dir_all(&unfinished).unwrap();
+    storage.sweep().await.unwrap();
+    assert_eq!(std::fs::read_dir(own.join("removed")).unwrap().count(), 0);
 }
 
 #[tokio::test]

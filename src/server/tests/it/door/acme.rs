@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 
 use serde_json::json;
 use server::listen::tls::{Acme, Source, Tls};
@@ -120,7 +121,8 @@ async fn a_certificate_is_fetched_kept_and_used() {
     let stop = CancellationToken::new();
     let [first, again] = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     let open = async |folder: &Path, port: u16| {
-        let tls = Tls::start(source.clone(), &TaskTracker::new(), &stop).unwrap();
+        let tls =
+            Tls::start(source.clone(), (&TaskTracker::new(), &stop), &Arc::default()).unwrap();
         let backend = World::new().backend();
         let options = StateOptions { tls: true, ..StateOptions::default() };
         let address = SocketAddr::from(([127, 0, 0, 1], port));

@@ -75,7 +75,8 @@ impl Encrypted {
         let folder = tempfile::tempdir().unwrap();
         let root = renew(folder.path());
         let stop = CancellationToken::new();
-        let tls = Tls::start(source(folder.path()), &TaskTracker::new(), &stop).unwrap();
+        let tls = Tls::start(source(folder.path()), (&TaskTracker::new(), &stop), &Arc::default())
+            .unwrap();
         let options = StateOptions { tls: true, ..StateOptions::default() };
         let backend = World::new().backend();
         let server = Server::behind(folder.path(), backend, options, limits, Some(tls)).await;
@@ -172,8 +173,8 @@ async fn a_new_certificate_is_used_at_once_and_a_bad_one_never() {
 async fn what_cannot_be_used_is_refused_by_key_and_value() {
     let folder = tempfile::tempdir().unwrap();
     let start = || {
-        let tasks = TaskTracker::new();
-        let error = Tls::start(source(folder.path()), &tasks, &CancellationToken::new());
+        let keeping = (&TaskTracker::new(), &CancellationToken::new());
+        let error = Tls::start(source(folder.path()), keeping, &Arc::default());
         error.unwrap_err().to_string()
     };
     let error = start();
