@@ -248,7 +248,7 @@ pub struct Together {
     pub next: Vec<u64>,
     /// How many bytes all logs have.
     pub bytes: u64,
-    /// Whether nothing will be added any more.
+    /// Whether nothing comes after the last of them, now or later.
     pub complete: bool,
     /// Whether what was written until now is still being read.
     pub reading: bool,

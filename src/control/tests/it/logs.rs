@@ -290,6 +290,36 @@ async fn lines_of_all_tasks_come_in_the_order_of_time() {
     control.shutdown().await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn logs_that_have_ended_are_complete_only_where_their_last_lines_are() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let backend = &control.backend;
+    submit(backend, job("many", 2, 0, "sleep 1000", "")).await;
+    until_state(backend, "many", State::Running).await;
+    let container = house.node(0).containers().remove(0);
+    house.node(0).write_log(&container, seconds_from_now(10), (0..100).map(line));
+    backend.jobs.stop(&admin(), &key("many")).await.unwrap();
+    until_state(backend, "many", State::Stopped).await;
+    house.node(0).until_empty().await;
+    // Whoever followed them has the first lines when they end.
+    let mut read = together(backend, TogetherPlace::From(vec![0, 0])).await;
+    let mut all: Vec<String> = Vec::new();
+    while !read.complete {
+        assert!(!read.lines.is_empty(), "the last lines do not come: {:?}", read.next);
+        all.extend(texts(&read).into_iter().map(str::to_owned));
+        read = together(backend, TogetherPlace::From(read.next)).await;
+    }
+    all.extend(texts(&read).into_iter().map(str::to_owned));
+    assert!(all.contains(&line(99)), "{:?}", all.last());
+    // Two lines that each container begins with, and one with which it ends.
+    assert_eq!(all.len(), 100 + 2 * 3);
+    let end = together(backend, TogetherPlace::End).await;
+    assert!(end.complete, "nothing comes after the end");
+    assert!(!together(backend, TogetherPlace::Before(end.first)).await.complete);
+    control.shutdown().await;
+}
+
 async fn search_all(backend: &Backend, text: &str, near: (u32, u64)) -> JobMatches {
     let ask = SearchAsk { text: text.to_owned(), pattern: true, case: true, near: near.1 };
     backend.logs.search_all(&admin(), &key("many"), None, near.0, &ask).await.unwrap()
