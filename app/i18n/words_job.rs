@@ -138,6 +138,10 @@ pub(crate) struct Log {
     pub(crate) earlier: Word,
     pub(crate) later: Word,
     pub(crate) end: Word,
+    /// The field for a moment to go to.
+    pub(crate) moment: Word,
+    /// So many lines were passed over.
+    pub(crate) skipped: Counted,
     pub(crate) search: Word,
     pub(crate) pattern: Word,
     pub(crate) case: Word,

@@ -246,6 +246,9 @@ pub struct Together {
     pub first: Vec<u64>,
     /// The place after the last of them.
     pub next: Vec<u64>,
+    /// How many lines come after the last of them, as far as is known: whoever follows asks for these
+    /// before he waits for more.
+    pub behind: u64,
     /// How many bytes all logs have.
     pub bytes: u64,
     /// Whether nothing comes after the last of them, now or later.

@@ -271,6 +271,13 @@ pub(super) const LOG: Log = Log {
     earlier: "Earlier lines",
     later: "Later lines",
     end: "To the end",
+    moment: "Go to a moment",
+    skipped: |n| {
+        format!(
+            "{} came faster than they could be shown: “Earlier lines” shows them.",
+            plural(n, "line", "lines")
+        )
+    },
     search: "Search the log",
     pattern: "Regular expression",
     case: "Match case",

@@ -260,6 +260,8 @@ pub(super) const LOG: Log = Log {
     earlier: "较早的行",
     later: "较晚的行",
     end: "到末尾",
+    moment: "转到某一时刻",
+    skipped: |n| format!("输出过快，已跳过 {} 行，可用“较早的行”查看。", count(n)),
     search: "搜索日志",
     pattern: "正则表达式",
     case: "区分大小写",

@@ -50,7 +50,7 @@ pub(super) async fn read(ops: &Ops, mut tasks: Vec<Task>, ask: &TogetherAsk) -> 
         forwards(&mut parts, count).await?
     };
     let (first, next) = ends(&parts, &lines);
-    let complete = ended && behind(&parts, &next) == 0;
+    let behind = behind(&parts, &next);
     let lines = lines.into_iter().map(|(task, read)| TaskLine { task, line: line(read) });
     let names = tasks.iter().map(|task| format!("{}-{}", task.role_name, task.key.index));
     Ok(Together {
@@ -58,8 +58,9 @@ pub(super) async fn read(ops: &Ops, mut tasks: Vec<Task>, ask: &TogetherAsk) -> 
         lines: lines.collect(),
         first,
         next,
+        behind,
         bytes,
-        complete,
+        complete: ended && behind == 0,
         reading,
     })
 }

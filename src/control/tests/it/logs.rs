@@ -308,12 +308,13 @@ async fn logs_that_have_ended_are_complete_only_where_their_last_lines_are() {
     while !read.complete {
         assert!(!read.lines.is_empty(), "the last lines do not come: {:?}", read.next);
         all.extend(texts(&read).into_iter().map(str::to_owned));
+        assert_eq!(all.len() as u64 + read.behind, 106, "it is known how much comes");
         read = together(backend, TogetherPlace::From(read.next)).await;
     }
     all.extend(texts(&read).into_iter().map(str::to_owned));
     assert!(all.contains(&line(99)), "{:?}", all.last());
     // Two lines that each container begins with, and one with which it ends.
-    assert_eq!(all.len(), 100 + 2 * 3);
+    assert_eq!((all.len(), read.behind), (100 + 2 * 3, 0));
     let end = together(backend, TogetherPlace::End).await;
     assert!(end.complete, "nothing comes after the end");
     assert!(!together(backend, TogetherPlace::Before(end.first)).await.complete);
