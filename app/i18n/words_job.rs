@@ -138,6 +138,8 @@ pub(crate) struct Log {
     pub(crate) earlier: Word,
     pub(crate) later: Word,
     pub(crate) end: Word,
+    /// Of how many tasks there are only the first ones are shown.
+    pub(crate) only_first: fn(u64, u64) -> String,
     /// The field for a moment to go to.
     pub(crate) moment: Word,
     /// So many lines were passed over.

@@ -30,9 +30,17 @@ pub trait Logs: Send + Sync {
         actor: &Actor,
         task: &TaskRef,
     ) -> Result<BoxStream<'static, Result<Bytes>>>;
+    /// The whole logs of all tasks of an attempt as they are now, one after the other, each under its task's
+    /// name; of the latest, if none is named.
+    async fn whole_of_all(
+        &self,
+        actor: &Actor,
+        job: &JobKey,
+        attempt: Option<u32>,
+    ) -> Result<BoxStream<'static, Result<Bytes>>>;
     /// Some lines of any place.
     async fn window(&self, actor: &Actor, task: &TaskRef, ask: &WindowAsk) -> Result<LogWindow>;
-    /// The lines of all tasks of an attempt, in the order of time; of the latest, if none is named.
+    /// The lines of the first tasks of an attempt, in the order of time; of the latest, if none is named.
     async fn together(
         &self,
         actor: &Actor,
@@ -234,11 +242,13 @@ pub enum TogetherPlace {
     Time(Timestamp),
 }
 
-/// Some lines of all tasks.
+/// Some lines of all tasks, or of the first ones of very many.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Together {
-    /// The tasks' names.
+    /// The names of those tasks whose logs are put together.
     pub tasks: Vec<String>,
+    /// How many tasks there are.
+    pub of_tasks: u32,
     /// The lines, in the order in which they were written. One without an end is not among them before
     /// its task has ended.
     pub lines: Vec<TaskLine>,

@@ -271,6 +271,12 @@ pub(super) const LOG: Log = Log {
     earlier: "Earlier lines",
     later: "Later lines",
     end: "To the end",
+    only_first: |shown, all| {
+        let (shown, all) = (count(shown), count(all));
+        format!(
+            "Only the first {shown} of {all} tasks are shown here. The download has all of them."
+        )
+    },
     moment: "Go to a moment",
     skipped: |n| {
         format!(

@@ -260,6 +260,10 @@ pub(super) const LOG: Log = Log {
     earlier: "较早的行",
     later: "较晚的行",
     end: "到末尾",
+    only_first: |shown, all| {
+        let (shown, all) = (count(shown), count(all));
+        format!("共 {all} 个任务，此处仅显示前 {shown} 个；下载可得到全部任务的日志。")
+    },
     moment: "转到某一时刻",
     skipped: |n| format!("输出过快，已跳过 {} 行，可用“较早的行”查看。", count(n)),
     search: "搜索日志",

@@ -27,7 +27,7 @@ pub(crate) struct Piece {
 impl Piece {
     /// A piece that ends with the logs.
     pub(crate) fn at_end(read: Together) -> Self {
-        let Together { tasks, lines, first, next, behind, bytes, complete, reading: _ } = read;
+        let Together { tasks, lines, first, next, behind, bytes, complete, .. } = read;
         Self { lines, tasks, first, next, behind, bytes, complete, away: false, skipped: 0 }
     }
 

@@ -12,7 +12,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{AbortController, AbortSignal, HtmlDivElement, HtmlElement};
 
 use crate::edge;
-use crate::i18n::{Reader, tr};
+use crate::i18n::{Reader, told, tr};
 use crate::pages::job::log_all_search::LogAllSearch;
 use crate::pages::job::log_all_state::{self, AllSearch};
 use crate::pages::job::log_fetch;
@@ -65,6 +65,10 @@ struct State {
 #[component]
 fn TogetherLog(job: JobKey, attempt: u32, first: Together) -> impl IntoView {
     let download = log_fetch::download_all(&job, attempt);
+    let (shown, all) = (first.tasks.len() as u64, u64::from(first.of_tasks));
+    let only_first = (shown < all).then(|| {
+        view! { <p class="hint log__cut">{told(move |t| (t.log.only_first)(shown, all))}</p> }
+    });
     let state = State {
         job: StoredValue::new(job),
         attempt,
@@ -110,6 +114,7 @@ fn TogetherLog(job: JobKey, attempt: u32, first: Together) -> impl IntoView {
                 </span>
             </div>
             <LogAllSearch search=search/>
+            {only_first}
             <Skipped state=state/>
             <div
                 class="log__lines"

@@ -32,6 +32,7 @@ struct Part {
 }
 
 pub(super) async fn read(ops: &Ops, mut tasks: Vec<Task>, ask: &TogetherAsk) -> Result<Together> {
+    let of_tasks = index(tasks.len());
     tasks.truncate(MOST_TASKS);
     let sources = sources(ops, &tasks, ask.after).await?;
     // Asked before they are read: what comes in between is read then, and not taken for the end.
@@ -55,6 +56,7 @@ pub(super) async fn read(ops: &Ops, mut tasks: Vec<Task>, ask: &TogetherAsk) -> 
     let names = tasks.iter().map(|task| format!("{}-{}", task.role_name, task.key.index));
     Ok(Together {
         tasks: names.collect(),
+        of_tasks,
         lines: lines.collect(),
         first,
         next,

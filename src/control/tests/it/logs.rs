@@ -393,3 +393,27 @@ async fn a_search_through_all_tasks_leaves_room_for_others_logs() {
     assert!(found.tasks[128..].iter().all(|task| !task.all && task.unread.is_none()));
     control.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn it_is_said_how_many_tasks_are_not_put_together_and_the_download_has_all() {
+    let house = House::new(17);
+    let control = house.start().await;
+    let backend = &control.backend;
+    submit(backend, job("many", 270, 0, "sleep 1000", "")).await;
+    until_state(backend, "many", State::Running).await;
+    let end = together(backend, TogetherPlace::End).await;
+    assert_eq!((end.tasks.len(), end.of_tasks), (64, 270));
+    // More than are held at the same time, whoever asks for them.
+    let whole = backend.logs.whole_of_all(&admin(), &key("many"), None).await.unwrap();
+    let whole: Vec<_> = whole.map(Result::unwrap).collect().await;
+    let whole = String::from_utf8(whole.concat()).unwrap();
+    let heads = whole.lines().filter(|line| line.starts_with("==> worker-")).count();
+    let is_first = |line: &&str| line.starts_with("simulated: ") && line.contains(" on h");
+    let logs = whole.lines().filter(is_first).count();
+    assert_eq!((heads, logs), (270, 270));
+    assert!(whole.contains("==> worker-269 <==\nsimulated: "), "{whole}");
+    let other = api::Actor { user: "eve".parse().unwrap(), admin: false };
+    let refused = backend.logs.whole_of_all(&other, &key("many"), None).await.err().unwrap();
+    assert_eq!(refused.code, ErrorCode::ForbiddenUserError);
+    control.shutdown().await;
+}
