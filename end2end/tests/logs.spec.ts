@@ -1,4 +1,4 @@
-import { expect, test } from "@playwright/test";
+import { type Page, expect, test } from "@playwright/test";
 import * as berth from "../pages";
 import { PASSWORD } from "../server";
 
@@ -8,7 +8,7 @@ const SAYS = `seq -f 'line %.0f says something' 1 ${LINES}; echo the last word; 
 // Nothing of theirs stays on the node that other specs look at.
 test.afterAll(async ({ playwright, baseURL }) => {
   const request = await playwright.request.newContext({ baseURL, storageState: "test-results/signed-in.json" });
-  for (const name of ["long-log", "ticks", "two-logs", "loud-logs", "plain-log"]) await berth.stop(request, baseURL, name);
+  for (const name of ["long-log", "ticks", "ticks-on", "two-logs", "loud-logs", "plain-log"]) await berth.stop(request, baseURL, name);
   await request.dispose();
 });
 
@@ -95,6 +95,39 @@ test("a log is paused and followed by a button and by keys", async ({ page, requ
   await page.keyboard.press("f");
   await expect(status).toContainText("Following");
   await expect.poll(top).toBeGreaterThan(paused);
+});
+
+test("a log is asked for less than once a second, and not while nobody looks", async ({ page, request, baseURL }) => {
+  await berth.put(request, baseURL, "ticks-on", "i=0; while true; do i=$((i+1)); echo tick $i; sleep 0.1; done");
+  for (const [view, name] of [["main-0", "Log of main-0"], ["*", "Log of all tasks"]]) {
+    const path = `/jobs/admin/ticks-on/logs?task=${view}`;
+    await berth.open(page, path);
+    const last = async (page: Page) => {
+      const lines = await page.getByRole("region", { name }).locator(".log__line").allTextContents();
+      return Math.max(0, ...lines.map((line) => Number(line.match(/tick (\d+)/)?.[1] ?? 0)));
+    };
+    await expect.poll(() => last(page)).toBeGreaterThan(0);
+    let asked = 0;
+    page.on("request", (request) => {
+      if (request.url().includes("after=")) asked += 1;
+    });
+    const [begun, first] = [Date.now(), await last(page)];
+    await expect.poll(() => last(page), { timeout: 60_000 }).toBeGreaterThan(first + 80);
+    expect(asked).toBeGreaterThan(1);
+    expect(asked).toBeLessThanOrEqual((Date.now() - begun) / 1000);
+
+    await berth.look(page, false);
+    asked = 0;
+    const other = await page.context().newPage();
+    await berth.open(other, path);
+    await expect.poll(() => last(other)).toBeGreaterThan(0);
+    const then = await last(other);
+    await expect.poll(() => last(other)).toBeGreaterThan(then + 20);
+    expect(asked).toBe(0);
+    await other.close();
+    await berth.look(page, true);
+    await expect.poll(() => last(page)).toBeGreaterThan(then + 20);
+  }
 });
 
 test("tasks and attempts are chosen without a second click", async ({ page, request, baseURL }) => {

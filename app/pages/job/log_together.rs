@@ -13,6 +13,7 @@ use web_sys::{AbortController, AbortSignal, HtmlDivElement, HtmlElement};
 
 use crate::edge;
 use crate::i18n::{Reader, told, tr};
+use crate::looked::looked_at;
 use crate::pages::job::log_all_search::LogAllSearch;
 use crate::pages::job::log_all_state::{self, AllSearch};
 use crate::pages::job::log_fetch;
@@ -31,8 +32,9 @@ pub(super) fn job_logs_together() -> Log {
 
 /// So many lines are read at a time of any place.
 const WINDOW: u32 = 200;
-/// News are asked for so often at most, and after a failure, in milliseconds.
-const PACE: i32 = 1_000;
+/// News are asked for so often at most where they fit into a window, and after a failure, in milliseconds: less
+/// than once a second, which leaves room for what else the page asks.
+const PACE: i32 = 1_200;
 
 /// The logs of all tasks of an attempt, line by line in the order of time.
 #[component]
@@ -332,7 +334,7 @@ fn listen(state: State, search: AllSearch, wrap: RwSignal<bool>) {
     });
 }
 
-/// Asks for news until there can be none or the page is left; keeps the end in view.
+/// Asks for news until the page is left, while somebody looks; keeps the end in view.
 fn come_alive(state: State) {
     Effect::new(move |_| {
         let Ok(abort) = AbortController::new() else { return };
@@ -356,7 +358,11 @@ fn come_alive(state: State) {
 
 async fn news(state: State, alive: Rc<Cell<bool>>, signal: AbortSignal) {
     let (job, attempt) = (state.job.get_value(), state.attempt);
-    while alive.get() {
+    loop {
+        looked_at().await;
+        if !alive.get() {
+            return;
+        }
         let begun = edge::now();
         let ask = match state.follow.get_untracked() {
             true => state.piece.with_untracked(Piece::news),
