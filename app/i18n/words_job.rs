@@ -116,6 +116,10 @@ pub(crate) struct Log {
     pub(crate) wrap: Word,
     pub(crate) times: Word,
     pub(crate) empty: Word,
+    /// The log is lost.
+    pub(crate) gone: Word,
+    /// The logs of so many tasks are.
+    pub(crate) some_gone: Counted,
     pub(crate) complete: Word,
     pub(crate) following: Word,
     pub(crate) paused: Word,

@@ -88,6 +88,8 @@ pub struct LogText {
     pub end: u64,
     /// Whether nothing will be added any more.
     pub complete: bool,
+    /// Whether it is lost: its task ran, and its container went away before its log was kept.
+    pub lost: bool,
 }
 
 /// Which lines of a log.
@@ -127,6 +129,8 @@ pub struct LogWindow {
     pub bytes: u64,
     /// Whether nothing will be added any more.
     pub complete: bool,
+    /// Whether it is lost: its task ran, and its container went away before its log was kept.
+    pub lost: bool,
     /// Whether what was written until now is still being read: numbers of its last lines are not known
     /// yet, and are 0.
     pub reading: bool,
@@ -263,6 +267,9 @@ pub struct Together {
     pub bytes: u64,
     /// Whether nothing comes after the last of them, now or later.
     pub complete: bool,
+    /// Of how many of these tasks the log is lost: they ran, and their containers went away before their logs
+    /// were kept.
+    pub lost: u32,
     /// Whether what was written until now is still being read.
     pub reading: bool,
 }

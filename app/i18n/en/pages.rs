@@ -250,6 +250,14 @@ pub(super) const LOG: Log = Log {
     wrap: "Wrap lines",
     times: "Times",
     empty: "Nothing was written.",
+    gone: "The log is lost: its container went away before it was kept.",
+    some_gone: |n| match n {
+        1 => "The log of one task is lost: its container went away before it was kept.".to_owned(),
+        n => format!(
+            "The logs of {} tasks are lost: their containers went away before they were kept.",
+            count(n)
+        ),
+    },
     complete: "The log is complete.",
     following: "Following…",
     paused: "Paused",

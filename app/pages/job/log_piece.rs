@@ -19,6 +19,7 @@ pub(crate) struct Piece {
     behind: u64,
     bytes: u64,
     complete: bool,
+    lost: u32,
     /// Its end is not where the logs' end was when it was read: its reader went to another place.
     away: bool,
     skipped: u64,
@@ -27,8 +28,8 @@ pub(crate) struct Piece {
 impl Piece {
     /// A piece that ends with the logs.
     pub(crate) fn at_end(read: Together) -> Self {
-        let Together { tasks, lines, first, next, behind, bytes, complete, .. } = read;
-        Self { lines, tasks, first, next, behind, bytes, complete, away: false, skipped: 0 }
+        let Together { tasks, lines, first, next, behind, bytes, complete, lost, .. } = read;
+        Self { lines, tasks, first, next, behind, bytes, complete, lost, away: false, skipped: 0 }
     }
 
     /// A piece that begins somewhere.
@@ -40,6 +41,11 @@ impl Piece {
     /// Whether nothing comes after it, now or later.
     pub(crate) fn is_complete(&self) -> bool {
         self.complete
+    }
+
+    /// Of how many tasks the logs are lost.
+    pub(crate) fn lost(&self) -> u64 {
+        u64::from(self.lost)
     }
 
     /// Whether its reader went away from the end.
@@ -111,9 +117,12 @@ impl Piece {
         if surplus > 0 {
             self.skipped = 0;
         }
-        (self.tasks, self.next, self.bytes) = (read.tasks, read.next, read.bytes);
+        // A log that is read from its beginning again has reached less for a while: nothing comes twice.
+        let reached = |(at, next): (usize, u64)| next.max(self.next.get(at).copied().unwrap_or(0));
+        self.next = read.next.into_iter().enumerate().map(reached).collect();
+        (self.tasks, self.bytes) = (read.tasks, read.bytes);
         self.first.resize(self.next.len(), 0);
-        (self.behind, self.complete) = (read.behind, read.complete);
+        (self.behind, self.complete, self.lost) = (read.behind, read.complete, read.lost);
         self.away &= self.behind > 0;
     }
 
@@ -210,6 +219,16 @@ mod tests {
         assert_eq!(piece.before(), TogetherPlace::Before(vec![999_500]));
         piece.prepend(read(999_301..999_501, 1_000_000));
         assert_eq!(piece.skipped(), 997_900);
+    }
+
+    #[test]
+    fn lines_of_a_log_that_is_read_anew_do_not_come_twice() {
+        let mut piece = Piece::at_end(read(1..101, 100));
+        let place = TogetherPlace::From(vec![100]);
+        // Another server has read half of it so far.
+        let half = Together { first: vec![50], next: vec![50], ..Together::default() };
+        assert!(!piece.follow(&place, half));
+        assert_eq!(piece.after(), place);
     }
 
     #[test]

@@ -71,8 +71,11 @@ impl Logs for Ops {
         // The container may have gone since the first look: its log is kept before it goes.
         match self.kept(&task, bytes).await? {
             Some(kept) => Ok(kept),
-            None => present
-                .map(|_nothing| LogText { complete: task.state.is_final(), ..LogText::default() }),
+            None => present.map(|_nothing| LogText {
+                complete: task.state.is_final(),
+                lost: source::is_lost(&task),
+                ..LogText::default()
+            }),
         }
     }
 
@@ -252,5 +255,5 @@ async fn end_of(kept: &LogReader, bytes: u64) -> storage::Result<LogText> {
     let text = whole.get(start..).unwrap_or_default();
     let offset = end.saturating_sub(text.len() as u64);
     let text = String::from_utf8_lossy(text).into_owned();
-    Ok(LogText { text, offset, end, complete: true })
+    Ok(LogText { text, offset, end, complete: true, lost: false })
 }

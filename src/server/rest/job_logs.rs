@@ -277,17 +277,19 @@ async fn task(
     Ok(TaskRef { job, attempt: params.attempt, role, index: params.index })
 }
 
-/// What there is now; the headers say where it begins and ends, and whether more can come.
+/// What there is now; the headers say where it begins and ends, whether more can come, and whether it is lost.
 fn piece(log: LogText, offset: u64) -> Response {
-    let LogText { text, offset: begin, end, complete } = log;
+    let LogText { text, offset: begin, end, complete, lost } = log;
     // What was counted from another moment is not comparable: all is given then.
     let skip = if offset.abs_diff(end) < COMPARABLE { offset.saturating_sub(begin) } else { 0 };
     let skip = usize::try_from(skip).unwrap_or(usize::MAX);
     let skip = text.ceil_char_boundary(skip.min(text.len()));
+    let said = |so: bool| HeaderValue::from_static(if so { "true" } else { "false" });
     let numbers = [
         ("x-log-offset", HeaderValue::from(begin + skip as u64)),
         ("x-log-end", HeaderValue::from(end)),
-        ("x-log-complete", HeaderValue::from_static(if complete { "true" } else { "false" })),
+        ("x-log-complete", said(complete)),
+        ("x-log-lost", said(lost)),
     ];
     let headers: HeaderMap = numbers
         .into_iter()

@@ -78,6 +78,12 @@ pub(super) async fn still_kept(shared: &Shared, task: &Task) -> Result<()> {
     Err(Error::new(ErrorCode::NoTaskLogError, message))
 }
 
+/// Whether a log of which there is nothing is lost: its task ran, and has ended. What ends as it should has its log
+/// kept, also where nothing was written.
+pub(super) fn is_lost(task: &Task) -> bool {
+    task.state.is_final() && task.started_at.is_some()
+}
+
 /// Looks for it. A container that goes away has its log kept before.
 pub(super) async fn find(shared: &Arc<Shared>, task: &Task) -> Result<Option<Source>> {
     if let Some(spool) = shared.spools.held(&task.key) {
@@ -105,7 +111,7 @@ async fn kept(shared: &Shared, task: &Task) -> Result<Option<LogReader>> {
 }
 
 /// All of it, as it is now. What is not at hand is read from the engine and not held: many are read one after
-/// the other. `None`: there is nothing of it yet, or any more.
+/// the other. `None`: there is nothing of it.
 pub(super) async fn whole(
     shared: &Shared,
     task: &Task,
@@ -123,7 +129,14 @@ pub(super) async fn whole(
     match engine.logs(&name, LogRequest::default()).await {
         Ok(chunks) => Ok(Some(chunks.map_ok(|chunk| chunk.bytes).map_err(unavailable).boxed())),
         // It may have gone since the first look: its log is kept before it goes.
-        Err(EngineError::NoContainer(_)) => Ok(kept(shared, task).await?.map(text)),
+        Err(EngineError::NoContainer(_)) => match kept(shared, task).await? {
+            Some(kept) => Ok(Some(text(kept))),
+            None if is_lost(task) => {
+                let message = "this log is lost: its container went away before it was kept";
+                Err(Error::new(ErrorCode::NoTaskLogError, message))
+            }
+            None => Ok(None),
+        },
         Err(error) => Err(unavailable(error)),
     }
 }

@@ -8,7 +8,7 @@ use database::tasks::Task;
 use storage::{LogLine, LogReader};
 
 use super::Ops;
-use super::source::Source;
+use super::source::{Source, is_lost};
 use super::window::line;
 use crate::error::internal;
 
@@ -37,6 +37,8 @@ pub(super) async fn read(ops: &Ops, mut tasks: Vec<Task>, ask: &TogetherAsk) -> 
     let sources = sources(ops, &tasks, ask.after).await?;
     // Asked before they are read: what comes in between is read then, and not taken for the end.
     let ended = have_ended(&tasks, &sources);
+    let lost = tasks.iter().zip(&sources);
+    let lost = lost.filter(|(task, source)| source.is_none() && is_lost(task)).count();
     let reading = sources.iter().flatten().any(|source| !source.is_present());
     let parts = sources.iter().map(part);
     let parts = futures::future::join_all(parts).await.into_iter();
@@ -63,6 +65,7 @@ pub(super) async fn read(ops: &Ops, mut tasks: Vec<Task>, ask: &TogetherAsk) -> 
         behind,
         bytes,
         complete: ended && behind == 0,
+        lost: index(lost),
         reading,
     })
 }
@@ -206,6 +209,6 @@ fn behind(parts: &[Part], next: &[u64]) -> u64 {
     behind.sum()
 }
 
-fn index(task: usize) -> u32 {
-    u32::try_from(task).unwrap_or(u32::MAX)
+fn index(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }

@@ -308,7 +308,7 @@ impl Queue for World {
 #[async_trait]
 impl Logs for World {
     async fn tail(&self, _: &Actor, _: &TaskRef, _: u64) -> Result<LogText> {
-        Ok(LogText { text: "one\ntwo\n".into(), offset: 0, end: 8, complete: false })
+        Ok(LogText { text: "one\ntwo\n".into(), end: 8, ..LogText::default() })
     }
     async fn follow(
         &self,
