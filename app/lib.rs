@@ -29,6 +29,7 @@ mod forms;
 pub mod i18n;
 mod json;
 mod live;
+mod looked;
 mod markup;
 mod number;
 mod opening;

@@ -15,6 +15,7 @@ use protocol::ids::{JobKey, UserName};
 use protocol::time::Timestamp;
 
 use crate::edge;
+use crate::looked::is_hidden;
 use crate::session::Session;
 use ear::{Ear, Heard};
 
@@ -211,7 +212,7 @@ impl Live {
 
     /// Wakes soon what waits to be woken, if somebody looks.
     fn arrange(self) {
-        if tabs::is_hidden() {
+        if is_hidden() {
             return;
         }
         let wait = self.gathered.try_update_value(|gathered| gathered.arrange(edge::now()));
@@ -223,7 +224,7 @@ impl Live {
     fn wake_gathered(self) {
         let touched = self.gathered.try_update_value(|gathered| {
             gathered.arranged = false;
-            (!tabs::is_hidden()).then(|| gathered.take(edge::now()))
+            (!is_hidden()).then(|| gathered.take(edge::now()))
         });
         if let Some(touched) = touched.flatten() {
             self.wake(&touched);

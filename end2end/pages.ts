@@ -144,6 +144,14 @@ export async function log(page: Page, task: string): Promise<Locator> {
   return page.getByRole("region", { name: `Log of ${task}` });
 }
 
+/** Tells a page that it is hidden, or shown again: browsers without a window never hide any. */
+export async function look(page: Page, visible: boolean) {
+  await page.evaluate((visible) => {
+    Object.defineProperty(document, "hidden", { configurable: true, get: () => !visible });
+    document.dispatchEvent(new Event("visibilitychange"));
+  }, visible);
+}
+
 /** Saves a picture of the whole page for people to look at. */
 export async function picture(page: Page, name: string) {
   await page.screenshot({ path: join("test-results/pictures", `${name}.png`), fullPage: true });

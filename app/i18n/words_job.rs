@@ -116,6 +116,10 @@ pub(crate) struct Log {
     pub(crate) wrap: Word,
     pub(crate) times: Word,
     pub(crate) empty: Word,
+    /// The log is lost.
+    pub(crate) gone: Word,
+    /// The logs of so many tasks are.
+    pub(crate) some_gone: Counted,
     pub(crate) complete: Word,
     pub(crate) following: Word,
     pub(crate) paused: Word,
@@ -138,6 +142,12 @@ pub(crate) struct Log {
     pub(crate) earlier: Word,
     pub(crate) later: Word,
     pub(crate) end: Word,
+    /// Of how many tasks there are only the first ones are shown.
+    pub(crate) only_first: fn(u64, u64) -> String,
+    /// The field for a moment to go to.
+    pub(crate) moment: Word,
+    /// So many lines were passed over.
+    pub(crate) skipped: Counted,
     pub(crate) search: Word,
     pub(crate) pattern: Word,
     pub(crate) case: Word,

@@ -19,6 +19,7 @@ use web_sys::{AbortController, BroadcastChannel, MessageEvent};
 use super::Live;
 use super::stream::lead;
 use crate::json::from_json;
+use crate::looked::is_hidden;
 
 /// The name of the lock and of the channel between the tabs.
 const NAME: &str = "berth-live";
@@ -86,11 +87,6 @@ impl Channel {
             Said::Changed(..) | Said::Lost(_) | Said::Here(..) | Said::HowFar => {}
         }
     }
-}
-
-/// Whether nobody looks at this tab.
-pub(super) fn is_hidden() -> bool {
-    document().hidden()
 }
 
 /// Follows what changes whenever somebody looks, for as long as the page lives.

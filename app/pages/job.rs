@@ -17,6 +17,7 @@ mod log_fetch;
 mod log_find;
 mod log_line;
 mod log_lines;
+mod log_piece;
 mod log_scroll;
 mod log_search;
 mod log_sought;

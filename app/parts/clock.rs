@@ -4,10 +4,11 @@ use leptos::prelude::*;
 use protocol::time::Timestamp;
 
 use crate::edge;
+use crate::looked::{is_hidden, when_looked_at};
 use crate::time;
 
 /// The page's clock. It begins with the moment of the server's rendering, so that the browser's
-/// first rendering is the same, and goes on from there.
+/// first rendering is the same, and goes on from there while somebody looks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clock {
     now: RwSignal<Timestamp>,
@@ -20,13 +21,17 @@ impl Clock {
         provide_context(clock);
         Effect::new(move |_| {
             clock.hydrated.set(true);
-            let tick = set_interval_with_handle(
-                move || clock.now.set(edge::now()),
-                Duration::from_secs(1),
-            );
-            if let Ok(tick) = tick {
-                on_cleanup(move || tick.clear());
+            let tick = move || clock.now.set(edge::now());
+            // What goes by it is read again now and then: not while nobody looks, and at once when somebody does.
+            let seen = move || {
+                if !is_hidden() {
+                    tick();
+                }
+            };
+            if let Ok(ticks) = set_interval_with_handle(seen, Duration::from_secs(1)) {
+                on_cleanup(move || ticks.clear());
             }
+            when_looked_at(tick);
         });
     }
 

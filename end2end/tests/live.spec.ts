@@ -125,24 +125,37 @@ test("where streams are cut the page asks instead", async () => {
 test("a page that nobody looks at asks for nothing and catches up", async () => {
   const watched = await open("/jobs");
   const hidden = await open("/jobs");
-  await look(hidden, false);
+  await berth.look(hidden, false);
   let asked = 0;
   hidden.on("request", () => (asked += 1));
   await put("meanwhile");
   await expect(row(watched, "meanwhile")).toBeVisible();
   expect(asked).toBe(0);
   await expect(row(hidden, "meanwhile")).toHaveCount(0);
-  await look(hidden, true);
+  await berth.look(hidden, true);
   await expect(row(hidden, "meanwhile")).toBeVisible();
 });
 
-/** Browsers without a window never hide a page: it is told so. */
-async function look(page: Page, visible: boolean) {
-  await page.evaluate((visible) => {
-    Object.defineProperty(document, "hidden", { configurable: true, get: () => !visible });
-    document.dispatchEvent(new Event("visibilitychange"));
-  }, visible);
-}
+test("what is measured is not read while nobody looks, and at once when somebody does", async () => {
+  await put("measured");
+  await context.clock.install();
+  for (const path of ["/nodes?by=load", "/nodes/pier-1", "/jobs/admin/measured/metrics"]) {
+    const [watched, hidden] = [await open(path), await open(path)];
+    await berth.look(hidden, false);
+    const asked = { watched: 0, hidden: 0 };
+    watched.on("request", (request) => {
+      if (request.url().includes("/fn/")) asked.watched += 1;
+    });
+    hidden.on("request", () => (asked.hidden += 1));
+    await context.clock.fastForward(60_000);
+    await expect.poll(() => asked.watched, path).toBeGreaterThan(0);
+    expect(asked.hidden, path).toBe(0);
+    const reads = hidden.waitForRequest(/\/fn\//);
+    await berth.look(hidden, true);
+    await reads;
+    await Promise.all([watched.close(), hidden.close()]);
+  }
+});
 
 test("home is small however many nodes there are", async () => {
   const answer = await context.request.get("/");

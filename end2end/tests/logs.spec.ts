@@ -1,4 +1,4 @@
-import { expect, test } from "@playwright/test";
+import { type Page, expect, test } from "@playwright/test";
 import * as berth from "../pages";
 import { PASSWORD } from "../server";
 
@@ -8,7 +8,7 @@ const SAYS = `seq -f 'line %.0f says something' 1 ${LINES}; echo the last word; 
 // Nothing of theirs stays on the node that other specs look at.
 test.afterAll(async ({ playwright, baseURL }) => {
   const request = await playwright.request.newContext({ baseURL, storageState: "test-results/signed-in.json" });
-  for (const name of ["long-log", "ticks", "two-logs", "plain-log"]) await berth.stop(request, baseURL, name);
+  for (const name of ["long-log", "ticks", "ticks-on", "two-logs", "loud-logs", "plain-log"]) await berth.stop(request, baseURL, name);
   await request.dispose();
 });
 
@@ -97,6 +97,39 @@ test("a log is paused and followed by a button and by keys", async ({ page, requ
   await expect.poll(top).toBeGreaterThan(paused);
 });
 
+test("a log is asked for less than once a second, and not while nobody looks", async ({ page, request, baseURL }) => {
+  await berth.put(request, baseURL, "ticks-on", "i=0; while true; do i=$((i+1)); echo tick $i; sleep 0.1; done");
+  for (const [view, name] of [["main-0", "Log of main-0"], ["*", "Log of all tasks"]]) {
+    const path = `/jobs/admin/ticks-on/logs?task=${view}`;
+    await berth.open(page, path);
+    const last = async (page: Page) => {
+      const lines = await page.getByRole("region", { name }).locator(".log__line").allTextContents();
+      return Math.max(0, ...lines.map((line) => Number(line.match(/tick (\d+)/)?.[1] ?? 0)));
+    };
+    await expect.poll(() => last(page)).toBeGreaterThan(0);
+    let asked = 0;
+    page.on("request", (request) => {
+      if (request.url().includes("after=")) asked += 1;
+    });
+    const [begun, first] = [Date.now(), await last(page)];
+    await expect.poll(() => last(page), { timeout: 60_000 }).toBeGreaterThan(first + 80);
+    expect(asked).toBeGreaterThan(1);
+    expect(asked).toBeLessThanOrEqual((Date.now() - begun) / 1000);
+
+    await berth.look(page, false);
+    asked = 0;
+    const other = await page.context().newPage();
+    await berth.open(other, path);
+    await expect.poll(() => last(other)).toBeGreaterThan(0);
+    const then = await last(other);
+    await expect.poll(() => last(other)).toBeGreaterThan(then + 20);
+    expect(asked).toBe(0);
+    await other.close();
+    await berth.look(page, true);
+    await expect.poll(() => last(page)).toBeGreaterThan(then + 20);
+  }
+});
+
 test("tasks and attempts are chosen without a second click", async ({ page, request, baseURL }) => {
   const answer = await request.post("/api/v1/jobs", {
     headers: { Origin: baseURL ?? "" },
@@ -127,6 +160,51 @@ test("tasks and attempts are chosen without a second click", async ({ page, requ
   await expect(all.locator("[data-task=main-1]")).toContainText("I am 1");
   await expect(all.locator("time").first()).toBeVisible();
   await berth.picture(page, "log-of-all");
+});
+
+test("who follows all tasks of a loud job has its last lines, and goes to any moment", async ({ page, request, baseURL }) => {
+  const command = "echo the first word; sleep 15; seq -f 'line %.0f says something' 1 20000; echo the last word";
+  const role = { name: "main", taskNumber: 2, cpuNumber: 1, memoryMB: 256, gpuNumber: 0, command };
+  const answer = await request.post("/api/v1/jobs", {
+    headers: { Origin: baseURL ?? "" },
+    data: { jobName: "loud-logs", image: "berth/base:latest", taskRoles: [role] },
+  });
+  expect(answer.status()).toBeLessThan(300);
+  await berth.open(page, "/jobs/admin/loud-logs");
+  await berth.becomes(page, "RUNNING");
+  await berth.open(page, "/jobs/admin/loud-logs/logs?task=*");
+  const all = page.getByRole("region", { name: "Log of all tasks" });
+  const lines = all.locator(".log__line");
+  const status = page.locator(".log__status");
+  await expect(all).toContainText("the first word");
+  await expect(status).toContainText("Following");
+
+  // Many thousand lines between two questions, and then the end: it is not said to be whole before it is.
+  await expect(status).toContainText("The log is complete.", { timeout: 60_000 });
+  await expect(lines.last()).toContainText("the last word");
+  await expect(lines.last()).toBeInViewport();
+  expect(await lines.count()).toBeLessThanOrEqual(1_000);
+
+  // What was passed over is there, by its moment and from there on.
+  const start = await request.get("/api/v2/jobs/admin~loud-logs/logs/together?time=0&count=1");
+  const { at } = (await start.json()).lines[0].line;
+  const moment = await page.evaluate((at) => {
+    const ahead = new Date(at).getTimezoneOffset() * -60_000;
+    return new Date(at + ahead).toISOString().slice(0, 19);
+  }, at);
+  await page.getByLabel("Go to a moment").fill(moment);
+  await expect(lines.first()).toContainText("the first word");
+  await expect(lines.first()).toBeInViewport();
+  await expect(lines).toHaveCount(200);
+  await expect(status).toContainText("Paused");
+  await berth.picture(page, "log-of-all-moment");
+  await page.getByRole("button", { name: "Later lines" }).click();
+  await expect(lines).toHaveCount(400);
+  await expect(lines.first()).toBeInViewport();
+  await all.focus();
+  await page.keyboard.press("G");
+  await expect(lines.last()).toContainText("the last word");
+  await expect(status).toContainText("The log is complete.");
 });
 
 test("without JavaScript links lead to other places of a log", async ({ browser, request, baseURL }) => {

@@ -30,9 +30,17 @@ pub trait Logs: Send + Sync {
         actor: &Actor,
         task: &TaskRef,
     ) -> Result<BoxStream<'static, Result<Bytes>>>;
+    /// The whole logs of all tasks of an attempt as they are now, one after the other, each under its task's
+    /// name; of the latest, if none is named.
+    async fn whole_of_all(
+        &self,
+        actor: &Actor,
+        job: &JobKey,
+        attempt: Option<u32>,
+    ) -> Result<BoxStream<'static, Result<Bytes>>>;
     /// Some lines of any place.
     async fn window(&self, actor: &Actor, task: &TaskRef, ask: &WindowAsk) -> Result<LogWindow>;
-    /// The lines of all tasks of an attempt, in the order of time; of the latest, if none is named.
+    /// The lines of the first tasks of an attempt, in the order of time; of the latest, if none is named.
     async fn together(
         &self,
         actor: &Actor,
@@ -80,6 +88,8 @@ pub struct LogText {
     pub end: u64,
     /// Whether nothing will be added any more.
     pub complete: bool,
+    /// Whether it is lost: its task ran, and its container went away before its log was kept.
+    pub lost: bool,
 }
 
 /// Which lines of a log.
@@ -119,6 +129,8 @@ pub struct LogWindow {
     pub bytes: u64,
     /// Whether nothing will be added any more.
     pub complete: bool,
+    /// Whether it is lost: its task ran, and its container went away before its log was kept.
+    pub lost: bool,
     /// Whether what was written until now is still being read: numbers of its last lines are not known
     /// yet, and are 0.
     pub reading: bool,
@@ -234,11 +246,13 @@ pub enum TogetherPlace {
     Time(Timestamp),
 }
 
-/// Some lines of all tasks.
+/// Some lines of all tasks, or of the first ones of very many.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Together {
-    /// The tasks' names.
+    /// The names of those tasks whose logs are put together.
     pub tasks: Vec<String>,
+    /// How many tasks there are.
+    pub of_tasks: u32,
     /// The lines, in the order in which they were written. One without an end is not among them before
     /// its task has ended.
     pub lines: Vec<TaskLine>,
@@ -246,10 +260,16 @@ pub struct Together {
     pub first: Vec<u64>,
     /// The place after the last of them.
     pub next: Vec<u64>,
+    /// How many lines come after the last of them, as far as is known: whoever follows asks for these
+    /// before he waits for more.
+    pub behind: u64,
     /// How many bytes all logs have.
     pub bytes: u64,
-    /// Whether nothing will be added any more.
+    /// Whether nothing comes after the last of them, now or later.
     pub complete: bool,
+    /// Of how many of these tasks the log is lost: they ran, and their containers went away before their logs
+    /// were kept.
+    pub lost: u32,
     /// Whether what was written until now is still being read.
     pub reading: bool,
 }

@@ -250,6 +250,14 @@ pub(super) const LOG: Log = Log {
     wrap: "Wrap lines",
     times: "Times",
     empty: "Nothing was written.",
+    gone: "The log is lost: its container went away before it was kept.",
+    some_gone: |n| match n {
+        1 => "The log of one task is lost: its container went away before it was kept.".to_owned(),
+        n => format!(
+            "The logs of {} tasks are lost: their containers went away before they were kept.",
+            count(n)
+        ),
+    },
     complete: "The log is complete.",
     following: "Following…",
     paused: "Paused",
@@ -271,6 +279,19 @@ pub(super) const LOG: Log = Log {
     earlier: "Earlier lines",
     later: "Later lines",
     end: "To the end",
+    only_first: |shown, all| {
+        let (shown, all) = (count(shown), count(all));
+        format!(
+            "Only the first {shown} of {all} tasks are shown here. The download has all of them."
+        )
+    },
+    moment: "Go to a moment",
+    skipped: |n| {
+        format!(
+            "{} came faster than they could be shown: “Earlier lines” shows them.",
+            plural(n, "line", "lines")
+        )
+    },
     search: "Search the log",
     pattern: "Regular expression",
     case: "Match case",

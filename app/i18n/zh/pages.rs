@@ -240,6 +240,8 @@ pub(super) const LOG: Log = Log {
     wrap: "自动换行",
     times: "时间",
     empty: "没有输出。",
+    gone: "日志已丢失：其容器在日志保存之前就已消失。",
+    some_gone: |n| format!("{} 个任务的日志已丢失：其容器在日志保存之前就已消失。", count(n)),
     complete: "日志已完整。",
     following: "正在跟随…",
     paused: "已暂停",
@@ -260,6 +262,12 @@ pub(super) const LOG: Log = Log {
     earlier: "较早的行",
     later: "较晚的行",
     end: "到末尾",
+    only_first: |shown, all| {
+        let (shown, all) = (count(shown), count(all));
+        format!("共 {all} 个任务，此处仅显示前 {shown} 个；下载可得到全部任务的日志。")
+    },
+    moment: "转到某一时刻",
+    skipped: |n| format!("输出过快，已跳过 {} 行，可用“较早的行”查看。", count(n)),
     search: "搜索日志",
     pattern: "正则表达式",
     case: "区分大小写",

@@ -6,12 +6,14 @@ use api::logs::{
 };
 use leptos::prelude::window;
 use protocol::ids::JobKey;
+use protocol::time::Timestamp;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortSignal, RequestInit, Response};
 
 use crate::address::encode;
+use crate::edge;
 use crate::json::from_json;
 
 /// The address of something about a task's log.
@@ -124,6 +126,12 @@ pub(crate) async fn pause(millis: i32) {
         let _timer = window().set_timeout_with_callback_and_timeout_and_arguments_0(&done, millis);
     });
     let _done = JsFuture::from(promise).await;
+}
+
+/// Lets so many milliseconds have gone by since a moment.
+pub(crate) async fn pause_from(begun: Timestamp, millis: i32) {
+    let gone = i32::try_from(edge::now().since(begun)).unwrap_or(i32::MAX);
+    pause(millis.saturating_sub(gone).clamp(0, millis)).await;
 }
 
 #[cfg(test)]

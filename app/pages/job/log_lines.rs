@@ -30,6 +30,8 @@ pub(crate) struct Lines {
     pub(crate) total: u64,
     pub(crate) bytes: u64,
     pub(crate) complete: bool,
+    /// Whether the log is lost, and no more of it comes.
+    pub(crate) lost: bool,
     pub(crate) reading: bool,
     pub(crate) left_out: Option<LeftOut>,
 }
@@ -38,12 +40,13 @@ impl Lines {
     /// Takes lines over that were read. Answers can arrive in another order than they were asked for.
     pub(crate) fn take(&mut self, window: LogWindow) {
         self.changes += 1;
-        let LogWindow { lines, total, bytes, complete, reading, left_out } = window;
+        let LogWindow { lines, total, bytes, complete, lost, reading, left_out } = window;
         if bytes >= self.bytes {
             (self.total, self.bytes, self.left_out) = (total, bytes, left_out);
             self.reading = reading && (self.reading || self.held.is_empty());
         }
         self.complete |= complete;
+        self.lost |= lost;
         self.end.clear();
         for line in lines {
             match line.number {
@@ -203,6 +206,15 @@ mod tests {
         let after = lines.shown(0, 1);
         assert_ne!(before[0].look, after[0].look);
         assert_eq!(after[0].line.as_ref().unwrap().text, "line 1 and more", "older news are none");
+    }
+
+    #[test]
+    fn what_was_read_of_a_log_that_is_lost_then_stays() {
+        let mut lines = Lines::default();
+        lines.take(window(1..=50, 50));
+        lines.take(LogWindow { complete: true, lost: true, ..LogWindow::default() });
+        assert!(lines.complete && lines.lost);
+        assert_eq!((lines.rows(), lines.shown(0, 99).len()), (50, 50));
     }
 
     #[test]

@@ -11,14 +11,17 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::{AbortController, AbortSignal, ResizeObserver};
 
+use crate::edge;
+use crate::looked::looked_at;
 use crate::pages::job::log_fetch;
 use crate::pages::job::log_lines::Lines;
 use crate::pages::job::log_scroll::{LINE, Port, rows, whole};
 
 /// So many lines are read at a time.
 pub(crate) const WINDOW: u32 = 200;
-/// News are asked for so often at most, in milliseconds.
-const PACE: i32 = 500;
+/// News are asked for so often at most, in milliseconds: less than once a second, which leaves room for what
+/// else the page asks.
+const PACE: i32 = 1_200;
 /// After a failure it is asked again, in milliseconds.
 const AGAIN: i32 = 2_000;
 
@@ -187,10 +190,15 @@ struct Open {
     signal: AbortSignal,
 }
 
-/// Asks for news until there can be none.
+/// Asks for news until there can be none, while somebody looks.
 async fn news(state: LogState, open: Open) {
     let task = state.task.get_value();
-    while open.alive.get() && !state.lines.with_untracked(|lines| lines.complete) {
+    loop {
+        looked_at().await;
+        if !open.alive.get() || state.lines.with_untracked(|lines| lines.complete) {
+            return;
+        }
+        let begun = edge::now();
         let (reading, total, bytes) =
             state.lines.with_untracked(|lines| (lines.reading, lines.total, lines.bytes));
         let at_end = reading || total == 0 || state.follow.get_untracked();
@@ -206,7 +214,7 @@ async fn news(state: LogState, open: Open) {
         if let Ok(window) = window {
             state.lines.update(|lines| lines.take(window));
         }
-        log_fetch::pause(pace).await;
+        log_fetch::pause_from(begun, pace).await;
     }
 }
 

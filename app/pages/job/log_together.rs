@@ -6,15 +6,19 @@ use leptos::ev;
 use leptos::html::Div;
 use leptos::prelude::*;
 use protocol::ids::JobKey;
+use protocol::time::Timestamp;
 use send_wrapper::SendWrapper;
 use wasm_bindgen::JsCast;
 use web_sys::{AbortController, AbortSignal, HtmlDivElement, HtmlElement};
 
-use crate::i18n::{Reader, tr};
+use crate::edge;
+use crate::i18n::{Reader, told, tr};
+use crate::looked::looked_at;
 use crate::pages::job::log_all_search::LogAllSearch;
 use crate::pages::job::log_all_state::{self, AllSearch};
 use crate::pages::job::log_fetch;
 use crate::pages::job::log_line::{LogTime, folded, pieces};
+use crate::pages::job::log_piece::Piece;
 use crate::pages::job::log_switch::Switch;
 use crate::pages::job::log_wanted::{First, Log, Wanted, log_address, task_from_word};
 use crate::parts::keys;
@@ -26,12 +30,11 @@ pub(super) fn job_logs_together() -> Log {
     |job, wanted, _| view! { <TogetherView job=job wanted=wanted/> }.into_any()
 }
 
-/// So many lines are read at a time.
+/// So many lines are read at a time of any place.
 const WINDOW: u32 = 200;
-/// So many are in the page at most.
-const MOST: usize = 1_000;
-/// News are asked for so often at most, and after a failure, in milliseconds.
-const PACE: i32 = 1_000;
+/// News are asked for so often at most where they fit into a window, and after a failure, in milliseconds: less
+/// than once a second, which leaves room for what else the page asks.
+const PACE: i32 = 1_200;
 
 /// The logs of all tasks of an attempt, line by line in the order of time.
 #[component]
@@ -51,53 +54,6 @@ fn attempt_of(task: &TaskRef) -> u32 {
     task.attempt.unwrap_or(0)
 }
 
-/// What is at hand of all logs together: a piece without gaps.
-#[derive(Debug, Clone, Default)]
-struct Piece {
-    lines: Vec<TaskLine>,
-    tasks: Vec<String>,
-    first: Vec<u64>,
-    next: Vec<u64>,
-    bytes: u64,
-    complete: bool,
-    /// Lines were let go at its end, so that it does not reach the logs' end.
-    is_cut: bool,
-}
-
-impl Piece {
-    fn begin(&mut self, read: Together) {
-        let Together { tasks, lines, first, next, bytes, complete, reading: _ } = read;
-        *self = Self { lines, tasks, first, next, bytes, complete, is_cut: false };
-    }
-
-    /// Takes what comes after it. Lines at its beginning are let go where it becomes too long.
-    fn append(&mut self, read: Together) {
-        self.lines.extend(read.lines);
-        let surplus = self.lines.len().saturating_sub(MOST);
-        for line in self.lines.drain(..surplus) {
-            if let Some(first) = self.first.get_mut(line.task as usize) {
-                *first = line.line.number;
-            }
-        }
-        (self.tasks, self.next, self.bytes) = (read.tasks, read.next, read.bytes);
-        self.first.resize(self.next.len(), 0);
-        self.complete = read.complete;
-    }
-
-    /// Takes what comes before it; lines at its end are let go where it becomes too long.
-    fn prepend(&mut self, read: Together) {
-        self.lines.splice(0..0, read.lines);
-        self.first = read.first;
-        self.is_cut |= self.lines.len() > MOST;
-        self.lines.truncate(MOST);
-    }
-
-    /// Whether there is something before it.
-    fn has_earlier(&self) -> bool {
-        self.first.iter().any(|first| *first > 0)
-    }
-}
-
 #[derive(Debug, Clone, Copy)]
 struct State {
     job: StoredValue<JobKey>,
@@ -110,13 +66,15 @@ struct State {
 
 #[component]
 fn TogetherLog(job: JobKey, attempt: u32, first: Together) -> impl IntoView {
-    let mut piece = Piece::default();
-    piece.begin(first);
     let download = log_fetch::download_all(&job, attempt);
+    let (shown, all) = (first.tasks.len() as u64, u64::from(first.of_tasks));
+    let only_first = (shown < all).then(|| {
+        view! { <p class="hint log__cut">{told(move |t| (t.log.only_first)(shown, all))}</p> }
+    });
     let state = State {
         job: StoredValue::new(job),
         attempt,
-        piece: RwSignal::new(piece),
+        piece: RwSignal::new(Piece::at_end(first)),
         follow: RwSignal::new(true),
         lost: RwSignal::new(false),
         element: NodeRef::new(),
@@ -142,8 +100,14 @@ fn TogetherLog(job: JobKey, attempt: u32, first: Together) -> impl IntoView {
                         {tr(|t| t.log.earlier)}
                     </button>
                 </Show>
+                <Show when=move || state.piece.with(Piece::is_away)>
+                    <button type="button" class="button button--small" on:click=move |_| later(state)>
+                        {tr(|t| t.log.later)}
+                    </button>
+                </Show>
                 <Switch on=wrap word=|t| t.log.wrap/>
                 <Switch on=times word=|t| t.log.times/>
+                <Moment state=state/>
                 <span class="log__end">
                     <span class="log__status" role="status">{move || status()}</span>
                     <a class="button button--small" href=download rel="external">
@@ -152,6 +116,8 @@ fn TogetherLog(job: JobKey, attempt: u32, first: Together) -> impl IntoView {
                 </span>
             </div>
             <LogAllSearch search=search/>
+            {only_first}
+            <Skipped state=state/>
             <div
                 class="log__lines"
                 node_ref=state.element
@@ -169,6 +135,41 @@ fn TogetherLog(job: JobKey, attempt: u32, first: Together) -> impl IntoView {
                 </For>
             </div>
         </div>
+    }
+}
+
+/// A moment to go to, as the reader's clock says it.
+#[component]
+fn Moment(state: State) -> impl IntoView {
+    let chosen = move |event: web_sys::Event| {
+        let millis = js_sys::Date::parse(&event_target_value(&event));
+        if millis.is_finite() {
+            #[expect(clippy::cast_possible_truncation, reason = "no field has such a moment")]
+            go_to(state, Timestamp(millis as i64));
+        }
+    };
+    view! {
+        <input
+            class="input log__moment"
+            type="datetime-local"
+            step="1"
+            aria-label=tr(|t| t.log.moment)
+            title=tr(|t| t.log.moment)
+            on:change=chosen
+        />
+    }
+}
+
+/// That lines were passed over, where that is so.
+#[component]
+fn Skipped(state: State) -> impl IntoView {
+    let skipped = Memo::new(move |_| state.piece.with(Piece::skipped));
+    let any = move || skipped.get() > 0;
+    let reader = Reader::get();
+    view! {
+        <Show when=any>
+            <p class="hint log__cut">{move || (reader.texts().log.skipped)(skipped.get())}</p>
+        </Show>
     }
 }
 
@@ -198,10 +199,11 @@ fn status(state: State) -> impl Fn() -> String {
     let reader = Reader::get();
     move || {
         let texts = &reader.texts().log;
-        let (complete, none) =
-            state.piece.with(|piece| (piece.complete && !piece.is_cut, piece.lines.is_empty()));
+        let known = |piece: &Piece| (piece.is_complete(), piece.lines.is_empty(), piece.lost());
+        let (complete, none, lost) = state.piece.with(known);
         let text = match (state.lost.get(), complete, state.follow.get()) {
             (true, _, _) => texts.lost,
+            (false, true, _) if lost > 0 => return (texts.some_gone)(lost),
             (false, true, _) if none => texts.empty,
             (false, true, _) => texts.complete,
             (false, false, true) => texts.following,
@@ -214,61 +216,93 @@ fn status(state: State) -> impl Fn() -> String {
 fn scrolled(state: State) {
     let Some(port) = state.element.get_untracked() else { return };
     let below = port.scroll_height() - port.client_height() - port.scroll_top();
-    state.follow.set(below < 4 && !state.piece.with_untracked(|piece| piece.is_cut));
+    state.follow.set(below < 4 && !state.piece.with_untracked(Piece::is_away));
 }
 
 /// Follows from the end on, or stays here.
 fn turn(state: State) {
     let follow = !state.follow.get_untracked();
     state.follow.set(follow);
-    if follow && state.piece.with_untracked(|piece| piece.is_cut) {
-        ask(state, TogetherPlace::End, |piece, read| {
-            piece.begin(read);
-            0
-        });
+    if follow && state.piece.with_untracked(Piece::is_away) {
+        ask(state, TogetherPlace::End, |piece, read| *piece = Piece::at_end(read));
     }
 }
 
 fn earlier(state: State) {
     state.follow.set(false);
-    let first = state.piece.with_untracked(|piece| piece.first.clone());
-    ask(state, TogetherPlace::Before(first), |piece, read| {
-        let lines = read.lines.len();
-        piece.prepend(read);
-        lines
-    });
+    ask(state, state.piece.with_untracked(Piece::before), Piece::prepend);
 }
 
-/// Reads once, and keeps in view what is seen: so many lines came before it.
-fn ask(state: State, place: TogetherPlace, take: fn(&mut Piece, Together) -> usize) {
-    let Ok(abort) = AbortController::new() else { return };
+fn later(state: State) {
+    state.follow.set(false);
+    ask(state, state.piece.with_untracked(Piece::after), Piece::append);
+}
+
+/// Shows what was written from a moment on; the end, where that was before it.
+fn go_to(state: State, moment: Timestamp) {
+    state.follow.set(false);
     leptos::task::spawn_local(async move {
-        let (job, attempt) = (state.job.get_value(), state.attempt);
-        let ask = TogetherAsk { place, count: WINDOW, after: None };
-        let read = log_fetch::together(&job, attempt, &ask, &abort.signal()).await;
-        let (Ok(read), Some(_still_there)) = (read, state.follow.try_get_untracked()) else {
+        let Some(read) = read(state, TogetherPlace::Time(moment)).await else { return };
+        if read.lines.is_empty() {
+            turn(state);
             return;
-        };
-        let before = state.piece.try_update(|piece| take(piece, read)).unwrap_or(0);
+        }
+        state.piece.set(Piece::anywhere(read));
         request_animation_frame(move || {
-            let port = state.element.try_get_untracked().flatten().filter(|_| before > 0);
-            if let Some((port, height)) =
-                port.and_then(|port| height_of(&port, before).map(|height| (port, height)))
-            {
-                port.set_scroll_top(port.scroll_top() + height);
+            if let Some(port) = state.element.try_get_untracked().flatten() {
+                port.set_scroll_top(0);
             }
         });
     });
 }
 
-/// How high the first so many lines are, however they are wrapped.
-fn height_of(port: &HtmlDivElement, lines: usize) -> Option<i32> {
-    let rows = port.query_selector_all(".log__line").ok()?;
-    let top = |at: usize| {
-        let row = rows.item(u32::try_from(at).ok()?)?;
-        Some(row.dyn_into::<HtmlElement>().ok()?.offset_top())
-    };
-    Some(top(lines)? - top(0)?)
+/// Reads once, and keeps in view what is seen.
+fn ask(state: State, place: TogetherPlace, take: fn(&mut Piece, Together)) {
+    leptos::task::spawn_local(async move {
+        let Some(read) = read(state, place).await else { return };
+        let seen = state.element.get_untracked().and_then(|port| Seen::of(&port));
+        state.piece.update(|piece| take(piece, read));
+        request_animation_frame(move || {
+            let port = state.element.try_get_untracked().flatten();
+            if let (Some(port), Some(seen)) = (port, seen) {
+                seen.keep(&port);
+            }
+        });
+    });
+}
+
+/// Some lines; `None`: nobody answers, or the page was left meanwhile.
+async fn read(state: State, place: TogetherPlace) -> Option<Together> {
+    let abort = AbortController::new().ok()?;
+    let (job, attempt) = (state.job.get_value(), state.attempt);
+    let ask = TogetherAsk { place, count: WINDOW, after: None };
+    let read = log_fetch::together(&job, attempt, &ask, &abort.signal()).await.ok()?;
+    state.follow.try_get_untracked().map(|_still_there| read)
+}
+
+/// The first line that is seen, and where it is.
+struct Seen {
+    row: HtmlElement,
+    top: i32,
+    scrolled: i32,
+}
+
+impl Seen {
+    fn of(port: &HtmlDivElement) -> Option<Self> {
+        let rows = port.query_selector_all(".log__line").ok()?;
+        let row = |at: u32| rows.item(at)?.dyn_into::<HtmlElement>().ok();
+        let (first, scrolled) = (row(0)?.offset_top(), port.scroll_top());
+        let is_seen = |row: &HtmlElement| row.offset_top() - first >= scrolled;
+        let row = (0..rows.length()).filter_map(row).find(is_seen)?;
+        Some(Self { top: row.offset_top(), row, scrolled })
+    }
+
+    /// Scrolls so that it is where it was, if it is still there.
+    fn keep(&self, port: &HtmlDivElement) {
+        if self.row.is_connected() {
+            port.set_scroll_top(self.scrolled + self.row.offset_top() - self.top);
+        }
+    }
 }
 
 /// The keys of a log: `f` follows, `w` wraps, `n` and `N` go through what was found, `G` to the end.
@@ -301,7 +335,7 @@ fn listen(state: State, search: AllSearch, wrap: RwSignal<bool>) {
     });
 }
 
-/// Asks for news until there can be none or the page is left; keeps the end in view.
+/// Asks for news until the page is left, while somebody looks; keeps the end in view.
 fn come_alive(state: State) {
     Effect::new(move |_| {
         let Ok(abort) = AbortController::new() else { return };
@@ -325,67 +359,32 @@ fn come_alive(state: State) {
 
 async fn news(state: State, alive: Rc<Cell<bool>>, signal: AbortSignal) {
     let (job, attempt) = (state.job.get_value(), state.attempt);
-    while alive.get() && !state.piece.with_untracked(|piece| piece.complete) {
-        let (next, bytes, is_cut) =
-            state.piece.with_untracked(|piece| (piece.next.clone(), piece.bytes, piece.is_cut));
-        if is_cut || !state.follow.get_untracked() {
-            log_fetch::pause(PACE).await;
-            continue;
-        }
-        let ask = TogetherAsk {
-            place: TogetherPlace::From(next.clone()),
-            count: WINDOW,
-            after: Some(bytes),
-        };
-        let read = log_fetch::together(&job, attempt, &ask, &signal).await;
+    loop {
+        looked_at().await;
         if !alive.get() {
             return;
         }
-        state.lost.set(read.is_err());
-        if let Ok(read) = read {
-            state.piece.update(|piece| {
-                // Who has asked for other lines meanwhile has them.
-                if piece.next == next && !piece.is_cut {
-                    piece.append(read);
-                }
-            });
+        let begun = edge::now();
+        let ask = match state.follow.get_untracked() {
+            true => state.piece.with_untracked(Piece::news),
+            false => None,
+        };
+        let more = match ask {
+            Some(ask) => {
+                let read = log_fetch::together(&job, attempt, &ask, &signal).await;
+                alive.get() && take(state, &ask.place, read)
+            }
+            None => false,
+        };
+        if !more {
+            log_fetch::pause_from(begun, PACE).await;
         }
-        log_fetch::pause(PACE).await;
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use api::logs::LogLine;
-
-    use super::*;
-
-    fn read(numbers: std::ops::Range<u64>) -> Together {
-        let line = |number| LogLine { number, at: None, text: String::new(), cut: false };
-        Together {
-            tasks: vec!["main-0".to_owned()],
-            first: vec![numbers.start - 1],
-            next: vec![numbers.end - 1],
-            lines: numbers.map(|number| TaskLine { task: 0, line: line(number) }).collect(),
-            bytes: 0,
-            complete: false,
-            reading: false,
-        }
-    }
-
-    #[test]
-    fn a_piece_has_no_gaps_and_an_end() {
-        let mut piece = Piece::default();
-        piece.begin(read(5_000..5_200));
-        for from in (5_200..7_000).step_by(200) {
-            piece.append(read(from..from + 200));
-        }
-        assert_eq!((piece.lines.len(), piece.lines[0].line.number), (MOST, 6_000));
-        assert_eq!(piece.first, [5_999]);
-        for from in [5_800, 5_600, 5_400, 5_200, 5_000] {
-            piece.prepend(read(from..from + 200));
-        }
-        assert_eq!((piece.lines.len(), piece.lines[0].line.number), (MOST, 5_000));
-        assert!(piece.is_cut && piece.has_earlier());
-    }
+/// Takes news, unless their reader stays where he is; whether there are more of them already.
+fn take(state: State, asked: &TogetherPlace, read: Result<Together, String>) -> bool {
+    state.lost.set(read.is_err());
+    let Some(read) = read.ok().filter(|_| state.follow.get_untracked()) else { return false };
+    state.piece.try_update(|piece| piece.follow(asked, read)).unwrap_or(false)
 }

@@ -21,7 +21,6 @@ use crate::error::internal;
 use crate::logs::engines::engine_of;
 use crate::records::audit;
 use crate::shared::Shared;
-use crate::wake::now;
 
 mod end;
 mod follow;
@@ -31,6 +30,7 @@ mod search;
 mod search_all;
 mod source;
 mod together;
+mod whole_of_all;
 mod window;
 
 use position::Position;
@@ -71,8 +71,11 @@ impl Logs for Ops {
         // The container may have gone since the first look: its log is kept before it goes.
         match self.kept(&task, bytes).await? {
             Some(kept) => Ok(kept),
-            None => present
-                .map(|_nothing| LogText { complete: task.state.is_final(), ..LogText::default() }),
+            None => present.map(|_nothing| LogText {
+                complete: task.state.is_final(),
+                lost: source::is_lost(&task),
+                ..LogText::default()
+            }),
         }
     }
 
@@ -94,13 +97,22 @@ impl Logs for Ops {
     ) -> Result<BoxStream<'static, Result<Bytes>>> {
         let task = self.task(actor, task).await?;
         let reader = self.followed.begin(&actor.user)?;
-        let pieces = match self.source(&task).await? {
-            Some(source) => {
-                source::whole(&self.shared.identity, &self.shared.nodes, &task, source).await?
-            }
-            None => futures::stream::empty().boxed(),
-        };
+        let pieces = source::whole(&self.shared, &task).await?;
+        let pieces = pieces.unwrap_or_else(|| futures::stream::empty().boxed());
         // The reader is one of those who follow as long as the pieces are.
+        Ok(pieces.inspect_ok(move |_| _ = &reader).boxed())
+    }
+
+    async fn whole_of_all(
+        &self,
+        actor: &Actor,
+        job: &JobKey,
+        attempt: Option<u32>,
+    ) -> Result<BoxStream<'static, Result<Bytes>>> {
+        self.may_read(actor, job).await?;
+        let reader = self.followed.begin(&actor.user)?;
+        let tasks = tasks::last_runs(&self.shared.store, job, attempt).await?;
+        let pieces = whole_of_all::read(Arc::clone(&self.shared), tasks);
         Ok(pieces.inspect_ok(move |_| _ = &reader).boxed())
     }
 
@@ -180,23 +192,8 @@ impl Ops {
             let message = format!("{job} has no task {role}-{index} yet");
             Error::new(ErrorCode::NoTaskLogError, message)
         })?;
-        self.still_kept(&task).await?;
+        source::still_kept(&self.shared, &task).await?;
         Ok(task)
-    }
-
-    /// A log that was removed for its age is not shown as one in which nothing stands.
-    async fn still_kept(&self, task: &Task) -> Result<()> {
-        let logs = self.shared.settings.rules.retention.logs;
-        let Some(before) = logs.before(now()) else { return Ok(()) };
-        if task.completed_at.is_none_or(|ended| ended >= before) {
-            return Ok(());
-        }
-        let kept = self.shared.store.storage.kept_log(&task.key).await.map_err(internal)?;
-        if kept.is_some() {
-            return Ok(());
-        }
-        let message = format!("this log is removed: logs are kept for {logs} here");
-        Err(Error::new(ErrorCode::NoTaskLogError, message))
     }
 
     /// Where any place of a log can be read; `None`: there is nothing of it yet, or any more.
@@ -258,5 +255,5 @@ async fn end_of(kept: &LogReader, bytes: u64) -> storage::Result<LogText> {
     let text = whole.get(start..).unwrap_or_default();
     let offset = end.saturating_sub(text.len() as u64);
     let text = String::from_utf8_lossy(text).into_owned();
-    Ok(LogText { text, offset, end, complete: true })
+    Ok(LogText { text, offset, end, complete: true, lost: false })
 }

@@ -9,9 +9,7 @@ use axum::Json;
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
 use futures::StreamExt;
-use futures::stream::{self, BoxStream};
 use protocol::ids::{JobKey, RoleName};
 use protocol::time::Timestamp;
 use schemars::JsonSchema;
@@ -178,7 +176,7 @@ pub(crate) async fn of_all(
     Ok(together(state, actor, job, params).await?.into_response())
 }
 
-/// The logs of those tasks that are put together, one after the other.
+/// The whole logs of all tasks, one after the other.
 async fn each(
     state: &AppState,
     (actor, still): (&Actor, Still),
@@ -186,15 +184,9 @@ async fn each(
     attempt: Option<u32>,
 ) -> Result<Response, Failure> {
     let place = state.streams.enter(&actor.user)?;
-    let ask = TogetherAsk { place: TogetherPlace::End, count: 1, after: None };
-    let tasks = state.backend.logs.together(actor, &job, attempt, &ask).await?.tasks;
+    let logs = state.backend.logs.whole_of_all(actor, &job, attempt).await?;
     let file = format!("attachment; filename=\"{}.log\"", job.name);
-    let (backend, actor) = (state.backend.clone(), actor.clone());
-    let logs = stream::iter(tasks).then(move |name| {
-        let (backend, actor, job) = (backend.clone(), actor.clone(), job.clone());
-        async move { named(&backend, &actor, (job, attempt), &name).await }
-    });
-    let stream = place.hold(logs.flatten()).take_until(still.revoked());
+    let stream = place.hold(logs).take_until(still.revoked());
     let mut response = Body::from_stream(stream).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
@@ -202,24 +194,6 @@ async fn each(
         headers.insert(header::CONTENT_DISPOSITION, file);
     }
     Ok(response)
-}
-
-/// The log of a task, written `role-index`, under its name; why there is none where that is so.
-async fn named(
-    backend: &Backend,
-    actor: &Actor,
-    (job, attempt): (JobKey, Option<u32>),
-    name: &str,
-) -> BoxStream<'static, api::Result<Bytes>> {
-    let said = |text: String| stream::iter([Ok(Bytes::from(text))]).boxed();
-    let head = said(format!("==> {name} <==\n"));
-    let task = name.rsplit_once('-').and_then(|(role, index)| {
-        Some(TaskRef { job, attempt, role: role.parse().ok()?, index: index.parse().ok()? })
-    });
-    let Some(task) = task else { return head };
-    let log = backend.logs.whole(actor, &task).await;
-    let log = log.unwrap_or_else(|error| said(format!("[{error}]")));
-    head.chain(log).chain(said("\n".to_owned())).boxed()
 }
 
 /// Some lines of all tasks, in the order of time.
@@ -303,17 +277,19 @@ async fn task(
     Ok(TaskRef { job, attempt: params.attempt, role, index: params.index })
 }
 
-/// What there is now; the headers say where it begins and ends, and whether more can come.
+/// What there is now; the headers say where it begins and ends, whether more can come, and whether it is lost.
 fn piece(log: LogText, offset: u64) -> Response {
-    let LogText { text, offset: begin, end, complete } = log;
+    let LogText { text, offset: begin, end, complete, lost } = log;
     // What was counted from another moment is not comparable: all is given then.
     let skip = if offset.abs_diff(end) < COMPARABLE { offset.saturating_sub(begin) } else { 0 };
     let skip = usize::try_from(skip).unwrap_or(usize::MAX);
     let skip = text.ceil_char_boundary(skip.min(text.len()));
+    let said = |so: bool| HeaderValue::from_static(if so { "true" } else { "false" });
     let numbers = [
         ("x-log-offset", HeaderValue::from(begin + skip as u64)),
         ("x-log-end", HeaderValue::from(end)),
-        ("x-log-complete", HeaderValue::from_static(if complete { "true" } else { "false" })),
+        ("x-log-complete", said(complete)),
+        ("x-log-lost", said(lost)),
     ];
     let headers: HeaderMap = numbers
         .into_iter()

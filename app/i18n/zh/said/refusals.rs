@@ -88,6 +88,10 @@ pub(super) const REFUSALS: &str = sayings![
     ("{} is no day: write it as 2026-11-21", "{0} 不是日期：请写成 2026-11-21"),
     ("from {} until {}: at most {} days are told at once", "{0} 至 {1}：一次最多可查询 {2} 天"),
     ("this log is removed: logs are kept for {} here", "此日志已删除：这里的日志保留期为 {0}"),
+    (
+        "this log is lost: its container went away before it was kept",
+        "此日志已丢失：其容器在日志保存之前就已消失",
+    ),
     ("read what happened to this job", "查看此作业的事件"),
     ("read the logs of this job", "查看此作业的日志"),
     ("read the key of this job", "查看此作业的密钥"),

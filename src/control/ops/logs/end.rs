@@ -80,7 +80,8 @@ where
     let end = end.number();
     let bytes = seen.into_bytes(limit);
     let offset = end.saturating_sub(bytes.len() as u64);
-    Ok(LogText { text: String::from_utf8_lossy(&bytes).into_owned(), offset, end, complete })
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    Ok(LogText { text, offset, end, complete, lost: false })
 }
 
 /// What was read.

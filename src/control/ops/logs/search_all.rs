@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::Ops;
 use super::search::{Found, TIME, each};
-use super::source::Source;
+use super::source::{Source, still_kept};
 use super::window::line;
 
 /// The logs of so many tasks are looked through, the first ones.
@@ -65,7 +65,7 @@ async fn of_task(
     deadline: Instant,
     found: impl FnMut(u64) + Send,
 ) -> Result<(u64, bool)> {
-    ops.still_kept(task).await?;
+    still_kept(&ops.shared, task).await?;
     let Some(source) = ops.source(task).await? else { return Ok((0, true)) };
     let caught_up = timeout_at(deadline, source.caught_up()).await.is_ok();
     let is_present = caught_up && source.is_present();

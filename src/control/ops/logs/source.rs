@@ -6,16 +6,15 @@ use std::time::Duration;
 use api::{Error, ErrorCode, Result};
 use bytes::Bytes;
 use database::tasks::Task;
-use engine::LogRequest;
+use engine::{EngineError, LogRequest};
 use futures::stream::{BoxStream, StreamExt, TryStreamExt};
 use storage::LogReader;
 
 use crate::error::internal;
-use crate::known::identity::Identity;
-use crate::known::nodes::KnownNodes;
 use crate::logs::engines::engine_of;
 use crate::logs::spools::held::{End, Spool};
 use crate::shared::Shared;
+use crate::wake::now;
 
 /// Whoever asks first waits for so long for what was written before.
 const CATCH_UP: Duration = Duration::from_millis(400);
@@ -65,13 +64,32 @@ impl Source {
     }
 }
 
+/// A log that was removed for its age is not shown as one in which nothing stands.
+pub(super) async fn still_kept(shared: &Shared, task: &Task) -> Result<()> {
+    let logs = shared.settings.rules.retention.logs;
+    let Some(before) = logs.before(now()) else { return Ok(()) };
+    if task.completed_at.is_none_or(|ended| ended >= before) {
+        return Ok(());
+    }
+    if kept(shared, task).await?.is_some() {
+        return Ok(());
+    }
+    let message = format!("this log is removed: logs are kept for {logs} here");
+    Err(Error::new(ErrorCode::NoTaskLogError, message))
+}
+
+/// Whether a log of which there is nothing is lost: its task ran, and has ended. What ends as it should has its log
+/// kept, also where nothing was written.
+pub(super) fn is_lost(task: &Task) -> bool {
+    task.state.is_final() && task.started_at.is_some()
+}
+
 /// Looks for it. A container that goes away has its log kept before.
 pub(super) async fn find(shared: &Arc<Shared>, task: &Task) -> Result<Option<Source>> {
     if let Some(spool) = shared.spools.held(&task.key) {
         return Ok(Some(Source::Held(spool)));
     }
-    let kept = shared.store.storage.kept_log(&task.key).await.map_err(internal)?;
-    if let Some(kept) = kept {
+    if let Some(kept) = kept(shared, task).await? {
         return Ok(Some(Source::Kept(kept)));
     }
     let spool = shared.spools.open(shared, task.key, &task.placement.node)?;
@@ -85,26 +103,44 @@ pub(super) async fn find(shared: &Arc<Shared>, task: &Task) -> Result<Option<Sou
         return Ok(Some(Source::Held(spool)));
     }
     shared.spools.forget(&task.key);
-    let kept = shared.store.storage.kept_log(&task.key).await.map_err(internal)?;
-    Ok(kept.map(Source::Kept))
+    Ok(kept(shared, task).await?.map(Source::Kept))
 }
 
-/// All of it, as it is now.
+async fn kept(shared: &Shared, task: &Task) -> Result<Option<LogReader>> {
+    shared.store.storage.kept_log(&task.key).await.map_err(internal)
+}
+
+/// All of it, as it is now. What is not at hand is read from the engine and not held: many are read one after
+/// the other. `None`: there is nothing of it.
 pub(super) async fn whole(
-    identity: &Identity,
-    nodes: &KnownNodes,
+    shared: &Shared,
     task: &Task,
-    source: Source,
-) -> Result<BoxStream<'static, Result<Bytes>>> {
-    if source.is_present() {
-        return Ok(source.reader().text(0).map_err(internal).boxed());
+) -> Result<Option<BoxStream<'static, Result<Bytes>>>> {
+    let text = |log: LogReader| log.text(0).map_err(internal).boxed();
+    let held = shared.spools.held(&task.key).map(Source::Held).filter(Source::is_present);
+    if let Some(held) = held {
+        return Ok(Some(text(held.reader())));
     }
-    let engine = engine_of(nodes, &task.placement.node).map_err(unavailable)?;
-    let name = task.key.container_name(&identity.installation);
-    let chunks = engine.logs(&name, LogRequest::default()).await.map_err(unavailable)?;
-    Ok(chunks.map_ok(|chunk| chunk.bytes).map_err(unavailable).boxed())
+    if let Some(kept) = kept(shared, task).await? {
+        return Ok(Some(text(kept)));
+    }
+    let engine = engine_of(&shared.nodes, &task.placement.node).map_err(unavailable)?;
+    let name = task.key.container_name(&shared.identity.installation);
+    match engine.logs(&name, LogRequest::default()).await {
+        Ok(chunks) => Ok(Some(chunks.map_ok(|chunk| chunk.bytes).map_err(unavailable).boxed())),
+        // It may have gone since the first look: its log is kept before it goes.
+        Err(EngineError::NoContainer(_)) => match kept(shared, task).await? {
+            Some(kept) => Ok(Some(text(kept))),
+            None if is_lost(task) => {
+                let message = "this log is lost: its container went away before it was kept";
+                Err(Error::new(ErrorCode::NoTaskLogError, message))
+            }
+            None => Ok(None),
+        },
+        Err(error) => Err(unavailable(error)),
+    }
 }
 
-fn unavailable(error: engine::EngineError) -> Error {
+fn unavailable(error: EngineError) -> Error {
     Error::new(ErrorCode::UnavailableError, error.to_string())
 }

@@ -8,7 +8,7 @@ use database::tasks::Task;
 use storage::{LogLine, LogReader};
 
 use super::Ops;
-use super::source::Source;
+use super::source::{Source, is_lost};
 use super::window::line;
 use crate::error::internal;
 
@@ -32,12 +32,13 @@ struct Part {
 }
 
 pub(super) async fn read(ops: &Ops, mut tasks: Vec<Task>, ask: &TogetherAsk) -> Result<Together> {
+    let of_tasks = index(tasks.len());
     tasks.truncate(MOST_TASKS);
     let sources = sources(ops, &tasks, ask.after).await?;
-    let complete = tasks
-        .iter()
-        .zip(&sources)
-        .all(|(task, source)| source.as_ref().map_or(task.state.is_final(), Source::is_whole));
+    // Asked before they are read: what comes in between is read then, and not taken for the end.
+    let ended = have_ended(&tasks, &sources);
+    let lost = tasks.iter().zip(&sources);
+    let lost = lost.filter(|(task, source)| source.is_none() && is_lost(task)).count();
     let reading = sources.iter().flatten().any(|source| !source.is_present());
     let parts = sources.iter().map(part);
     let parts = futures::future::join_all(parts).await.into_iter();
@@ -52,17 +53,27 @@ pub(super) async fn read(ops: &Ops, mut tasks: Vec<Task>, ask: &TogetherAsk) -> 
         forwards(&mut parts, count).await?
     };
     let (first, next) = ends(&parts, &lines);
+    let behind = behind(&parts, &next);
     let lines = lines.into_iter().map(|(task, read)| TaskLine { task, line: line(read) });
     let names = tasks.iter().map(|task| format!("{}-{}", task.role_name, task.key.index));
     Ok(Together {
         tasks: names.collect(),
+        of_tasks,
         lines: lines.collect(),
         first,
         next,
+        behind,
         bytes,
-        complete,
+        complete: ended && behind == 0,
+        lost: index(lost),
         reading,
     })
+}
+
+/// Whether nothing more will come of any of them.
+fn have_ended(tasks: &[Task], sources: &[Option<Source>]) -> bool {
+    let mut all = tasks.iter().zip(sources);
+    all.all(|(task, source)| source.as_ref().map_or(task.state.is_final(), Source::is_whole))
 }
 
 async fn part(source: &Option<Source>) -> storage::Result<Part> {
@@ -80,10 +91,7 @@ async fn sources(ops: &Ops, tasks: &[Task], after: Option<u64>) -> Result<Vec<Op
         let found = futures::future::join_all(tasks.iter().map(|task| ops.source(task))).await;
         let found: Vec<_> = found.into_iter().collect::<Result<_>>()?;
         let bytes: u64 = found.iter().flatten().map(|source| source.reader().bytes()).sum();
-        let ended = found
-            .iter()
-            .zip(tasks)
-            .all(|(source, task)| source.as_ref().map_or(task.state.is_final(), Source::is_whole));
+        let ended = have_ended(tasks, &found);
         if after != Some(bytes) || ended || tokio::time::Instant::now() >= deadline {
             return Ok(found);
         }
@@ -191,6 +199,16 @@ fn ends(parts: &[Part], lines: &[(u32, LogLine)]) -> (Vec<u64>, Vec<u64>) {
     cursors.unzip()
 }
 
-fn index(task: usize) -> u32 {
-    u32::try_from(task).unwrap_or(u32::MAX)
+/// How many lines come after the cursors. Those that are not held are none of them.
+fn behind(parts: &[Part], next: &[u64]) -> u64 {
+    let behind = parts.iter().zip(next).map(|(part, next)| {
+        let left_out = part.log.left_out();
+        let missing = left_out.map_or(0, |(first, after)| after.saturating_sub(first.max(*next)));
+        part.end.saturating_sub(*next).saturating_sub(missing)
+    });
+    behind.sum()
+}
+
+fn index(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }

@@ -9,7 +9,7 @@ use database::tasks::Task;
 use storage::LogReader;
 
 use super::Ops;
-use super::source::Source;
+use super::source::{Source, is_lost};
 use crate::error::internal;
 
 /// A window has so many lines at most.
@@ -55,7 +55,8 @@ pub(super) async fn read(
     ask: &WindowAsk,
 ) -> Result<LogWindow> {
     let Some(source) = source else {
-        return Ok(LogWindow { complete: task.state.is_final(), ..LogWindow::default() });
+        let (complete, lost) = (task.state.is_final(), is_lost(task));
+        return Ok(LogWindow { complete, lost, ..LogWindow::default() });
     };
     // Asked before it is read: what comes in between is read then, and not taken for the end.
     let (complete, present) = (source.is_whole(), source.is_present());
@@ -71,6 +72,7 @@ pub(super) async fn read(
         total: log.lines(),
         bytes: log.bytes(),
         complete,
+        lost: false,
         reading: !present,
         left_out: log
             .left_out()
@@ -107,6 +109,7 @@ async fn end_from_engine(ops: &Ops, task: &Task, log: &LogReader, count: u32) ->
         total: log.lines(),
         bytes: log.bytes(),
         complete: false,
+        lost: false,
         reading: true,
         left_out: None,
     })

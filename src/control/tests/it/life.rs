@@ -2,7 +2,7 @@
 
 use api::ErrorCode;
 use api::jobs::{DryRun, Submission};
-use api::logs::TaskRef;
+use api::logs::{LogPlace, TaskRef, TogetherAsk, TogetherPlace, WindowAsk};
 use futures::{StreamExt, TryStreamExt};
 use protocol::architecture::Architecture;
 use protocol::exit::{Blame, Cause};
@@ -286,5 +286,23 @@ async fn a_log_that_is_lost_with_its_container_ends() {
     };
     let afterwards = tokio::time::timeout(PATIENCE, to_its_end).await.expect("the log ends");
     assert!(afterwards.is_empty());
+    // Nobody is told that nothing was written.
+    let ask = WindowAsk { place: LogPlace::End, count: 10, after: None };
+    let window = backend.logs.window(&admin(), &first, &ask).await.unwrap();
+    assert!(window.lost && window.complete && window.lines.is_empty(), "{window:?}");
+    let tail = backend.logs.tail(&admin(), &first, 100).await.unwrap();
+    assert!(tail.lost && tail.text.is_empty(), "{tail:?}");
+    let ask = TogetherAsk { place: TogetherPlace::End, count: 10, after: None };
+    let all = backend.logs.together(&admin(), &key("lost"), Some(0), &ask).await.unwrap();
+    assert_eq!((all.lost, all.complete), (1, true));
+    let refused = backend.logs.whole(&admin(), &first).await.err().unwrap();
+    assert_eq!(refused.code, ErrorCode::NoTaskLogError);
+    let second = TaskRef { attempt: Some(1), ..first };
+    until(backend, "lost", |detail| {
+        detail.attempts.len() == 2 && detail.summary.state == State::Running
+    })
+    .await;
+    let ask = WindowAsk { place: LogPlace::End, count: 10, after: None };
+    assert!(!backend.logs.window(&admin(), &second, &ask).await.unwrap().lost, "it is there");
     control.shutdown().await;
 }

@@ -290,6 +290,37 @@ async fn lines_of_all_tasks_come_in_the_order_of_time() {
     control.shutdown().await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn logs_that_have_ended_are_complete_only_where_their_last_lines_are() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let backend = &control.backend;
+    submit(backend, job("many", 2, 0, "sleep 1000", "")).await;
+    until_state(backend, "many", State::Running).await;
+    let container = house.node(0).containers().remove(0);
+    house.node(0).write_log(&container, seconds_from_now(10), (0..100).map(line));
+    backend.jobs.stop(&admin(), &key("many")).await.unwrap();
+    until_state(backend, "many", State::Stopped).await;
+    house.node(0).until_empty().await;
+    // Whoever followed them has the first lines when they end.
+    let mut read = together(backend, TogetherPlace::From(vec![0, 0])).await;
+    let mut all: Vec<String> = Vec::new();
+    while !read.complete {
+        assert!(!read.lines.is_empty(), "the last lines do not come: {:?}", read.next);
+        all.extend(texts(&read).into_iter().map(str::to_owned));
+        assert_eq!(all.len() as u64 + read.behind, 106, "it is known how much comes");
+        read = together(backend, TogetherPlace::From(read.next)).await;
+    }
+    all.extend(texts(&read).into_iter().map(str::to_owned));
+    assert!(all.contains(&line(99)), "{:?}", all.last());
+    // Two lines that each container begins with, and one with which it ends.
+    assert_eq!((all.len(), read.behind), (100 + 2 * 3, 0));
+    let end = together(backend, TogetherPlace::End).await;
+    assert!(end.complete, "nothing comes after the end");
+    assert!(!together(backend, TogetherPlace::Before(end.first)).await.complete);
+    control.shutdown().await;
+}
+
 async fn search_all(backend: &Backend, text: &str, near: (u32, u64)) -> JobMatches {
     let ask = SearchAsk { text: text.to_owned(), pattern: true, case: true, near: near.1 };
     backend.logs.search_all(&admin(), &key("many"), None, near.0, &ask).await.unwrap()
@@ -360,5 +391,29 @@ async fn a_search_through_all_tasks_leaves_room_for_others_logs() {
     assert_eq!((found.tasks.len(), found.all), (132, false));
     assert!(found.tasks[0].all, "{:?}", found.tasks[0]);
     assert!(found.tasks[128..].iter().all(|task| !task.all && task.unread.is_none()));
+    control.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn it_is_said_how_many_tasks_are_not_put_together_and_the_download_has_all() {
+    let house = House::new(17);
+    let control = house.start().await;
+    let backend = &control.backend;
+    submit(backend, job("many", 270, 0, "sleep 1000", "")).await;
+    until_state(backend, "many", State::Running).await;
+    let end = together(backend, TogetherPlace::End).await;
+    assert_eq!((end.tasks.len(), end.of_tasks), (64, 270));
+    // More than are held at the same time, whoever asks for them.
+    let whole = backend.logs.whole_of_all(&admin(), &key("many"), None).await.unwrap();
+    let whole: Vec<_> = whole.map(Result::unwrap).collect().await;
+    let whole = String::from_utf8(whole.concat()).unwrap();
+    let heads = whole.lines().filter(|line| line.starts_with("==> worker-")).count();
+    let is_first = |line: &&str| line.starts_with("simulated: ") && line.contains(" on h");
+    let logs = whole.lines().filter(is_first).count();
+    assert_eq!((heads, logs), (270, 270));
+    assert!(whole.contains("==> worker-269 <==\nsimulated: "), "{whole}");
+    let other = api::Actor { user: "eve".parse().unwrap(), admin: false };
+    let refused = backend.logs.whole_of_all(&other, &key("many"), None).await.err().unwrap();
+    assert_eq!(refused.code, ErrorCode::ForbiddenUserError);
     control.shutdown().await;
 }

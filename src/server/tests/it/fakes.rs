@@ -308,7 +308,7 @@ impl Queue for World {
 #[async_trait]
 impl Logs for World {
     async fn tail(&self, _: &Actor, _: &TaskRef, _: u64) -> Result<LogText> {
-        Ok(LogText { text: "one\ntwo\n".into(), offset: 0, end: 8, complete: false })
+        Ok(LogText { text: "one\ntwo\n".into(), end: 8, ..LogText::default() })
     }
     async fn follow(
         &self,
@@ -325,6 +325,15 @@ impl Logs for World {
     }
     async fn whole(&self, _: &Actor, _: &TaskRef) -> Result<BoxStream<'static, Result<Bytes>>> {
         Ok(futures::stream::iter([Ok(Bytes::from_static(b"one\ntwo\n"))]).boxed())
+    }
+    async fn whole_of_all(
+        &self,
+        _: &Actor,
+        _: &JobKey,
+        _: Option<u32>,
+    ) -> Result<BoxStream<'static, Result<Bytes>>> {
+        let text = Bytes::from_static(b"==> worker-0 <==\none\ntwo\n\n");
+        Ok(futures::stream::iter([Ok(text)]).boxed())
     }
     async fn window(&self, _: &Actor, _: &TaskRef, ask: &WindowAsk) -> Result<LogWindow> {
         let line = |(number, text): (u64, &str)| LogLine {
