@@ -26,6 +26,7 @@ mod early;
 mod failed;
 mod failed_lately;
 mod forms;
+mod given;
 pub mod i18n;
 mod json;
 mod live;
