@@ -32,6 +32,8 @@ mod json;
 mod live;
 mod markup;
 mod number;
+#[cfg(feature = "ssr")]
+mod offered;
 mod opening;
 mod pages;
 mod part;
