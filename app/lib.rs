@@ -26,12 +26,15 @@ mod early;
 mod failed;
 mod failed_lately;
 mod forms;
+mod given;
 pub mod i18n;
 mod json;
 mod live;
 mod looked;
 mod markup;
 mod number;
+#[cfg(feature = "ssr")]
+mod offered;
 mod opening;
 mod pages;
 mod part;

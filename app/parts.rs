@@ -67,5 +67,6 @@ pub(crate) mod tag_list;
 pub(crate) mod terminal;
 pub(crate) mod text_area;
 pub(crate) mod time_left;
+pub(crate) mod unsaved;
 pub(crate) mod wait_facts;
 pub(crate) mod wait_line;

@@ -23,6 +23,7 @@ pub(crate) struct Sending<T: Send + Sync + 'static = ()> {
     path: &'static str,
     answer: RwSignal<Option<Result<T, Failed>>>,
     version: RwSignal<usize>,
+    sent: RwSignal<u32>,
     pending: RwSignal<bool>,
 }
 
@@ -43,6 +44,7 @@ impl<T: DeserializeOwned + Send + Sync + 'static> Sending<T> {
             path: F::PATH,
             answer: RwSignal::new(refused.map(Err)),
             version: RwSignal::new(0),
+            sent: RwSignal::new(0),
             pending: RwSignal::new(false),
         }
     }
@@ -82,6 +84,11 @@ impl<T: DeserializeOwned + Send + Sync + 'static> Sending<T> {
         self.version
     }
 
+    /// How often it was answered that it is done.
+    pub(crate) fn sent(self) -> RwSignal<u32> {
+        self.sent
+    }
+
     /// Whether an answer is waited for.
     pub(crate) fn pending(self) -> RwSignal<bool> {
         self.pending
@@ -92,8 +99,12 @@ impl<T: DeserializeOwned + Send + Sync + 'static> Sending<T> {
         self.pending.set(true);
         spawn_local(async move {
             let answer = post(self.path, filled_in).await.and_then(read);
+            let is_done = answer.is_ok();
             // The page may be another one by now.
             self.answer.try_set(Some(answer));
+            if is_done {
+                self.sent.try_update(|sent| *sent += 1);
+            }
             self.version.try_update(|version| *version += 1);
             self.pending.try_set(false);
         });

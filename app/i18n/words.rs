@@ -92,6 +92,11 @@ pub(crate) struct Common {
     pub(crate) yes: Word,
     pub(crate) no: Word,
     pub(crate) optional: Word,
+    /// What was not sent is in the form again.
+    pub(crate) restored: Word,
+    /// And the server says something else by now.
+    pub(crate) restored_over: Word,
+    pub(crate) discard: Word,
     pub(crate) previous: Word,
     pub(crate) next: Word,
     pub(crate) pages: Word,

@@ -45,3 +45,18 @@ pub(crate) async fn find_names(text: String) -> Result<Names, Failed> {
     let jobs = jobs.into_iter().map(|job| (job.key, job.state));
     Ok(Names { jobs: jobs.collect(), nodes: nodes.take(8).collect() })
 }
+
+/// Names that may stand behind a key of the jobs' filter and have a text in them; none behind what is no key.
+#[server(prefix = "/fn", endpoint = "names/filter", input = GetUrl, output = Answer, client = Reads)]
+pub(crate) async fn filter_names(key: String, text: String) -> Result<Vec<String>, Failed> {
+    use api::job_filter::Key;
+
+    use crate::edge::{call, failed};
+    use crate::offered::names;
+
+    let (backend, actor) = call()?;
+    match Key::from_word(&key) {
+        Some(key) => names(&backend, &actor, key, text.trim()).await.map_err(failed),
+        None => Ok(Vec::new()),
+    }
+}

@@ -19,7 +19,7 @@ test("a filter that cannot be read shows nothing and says what is allowed", asyn
   await expect(page.locator(".token--wrong")).toHaveCount(1);
   await page.getByRole("link", { name: "Take gpu:many out of the filter" }).click();
   await expect(page).toHaveURL(/\?q=laid&all=1$/);
-  await expect(page.getByRole("searchbox", { name: "Filter jobs" })).toHaveValue("laid");
+  await expect(page.getByRole("combobox", { name: "Filter jobs" })).toHaveValue("laid");
   await expect(alert).toHaveCount(0);
   await expect(page.getByRole("link", { name: "laid-out", exact: true })).toBeVisible();
   const refused = await request.get("/api/v2/jobs?q=sate:failed");
@@ -67,17 +67,54 @@ test("a tag is put on a job, finds it, and is taken off", async ({ page }) => {
 
 test("the field offers what may be written next", async ({ page }) => {
   await berth.open(page, "/jobs");
-  const field = page.getByRole("searchbox", { name: "Filter jobs" });
+  const field = page.getByRole("combobox", { name: "Filter jobs" });
   await field.fill("st");
-  await page.getByRole("button", { name: /^state:/ }).click();
+  await page.getByRole("option", { name: /^state:/ }).click();
   await expect(field).toHaveValue("state:");
-  await page.getByRole("button", { name: "state:failed" }).click();
+  await page.getByRole("option", { name: "state:failed" }).click();
   await expect(field).toHaveValue("state:failed ");
   await expect(field).toBeFocused();
   await field.press("Enter");
   await expect(page).toHaveURL(/q=state(%3A|:)failed/);
   // Nothing lies over the list any more.
   await expect(page.locator(".suggestions")).toBeHidden();
+});
+
+test("names are offered behind their keys, and chosen by keys alone", async ({ page, request, baseURL }) => {
+  const headers = { Origin: baseURL ?? "" };
+  const tagged = await request.put("/api/v2/jobs/admin~laid-out/tag", { headers, data: { value: "best run" } });
+  expect(tagged.ok(), await tagged.text()).toBe(true);
+  await berth.open(page, "/jobs");
+  const field = page.getByRole("combobox", { name: "Filter jobs" });
+  const options = page.getByRole("listbox", { name: "What may be written next" }).getByRole("option");
+  for (const [typed, option] of [
+    ["vc:", "vc:default"],
+    ["type:a1", "type:A100"],
+    ["node:r-177", "node:pier-177"],
+    ["user:adm", "user:admin"],
+    ["name:laid", "name:laid-out"],
+    ["tag:be", 'tag:"best run"'],
+  ] as const) {
+    await field.fill(typed);
+    await expect(options.filter({ hasText: option }).first()).toBeVisible();
+  }
+  await expect(field).toHaveAttribute("aria-expanded", "true");
+  await field.press("ArrowDown");
+  await expect(options.first()).toHaveAttribute("aria-selected", "true");
+  await expect(field).toHaveAttribute("aria-activedescendant", "offer-0");
+  await field.press("Enter");
+  await expect(field).toHaveValue('tag:"best run" ');
+  await field.press("ArrowUp");
+  await expect(options.last()).toHaveAttribute("aria-selected", "true");
+  await field.press("Escape");
+  await expect(options).toHaveCount(0);
+  await expect(field).toHaveValue('tag:"best run" ');
+  await expect(field).toHaveAttribute("aria-expanded", "false");
+  await field.press("Enter");
+  await expect(page).toHaveURL(/q=tag(%3A|:)%22best(\+|%20)run%22/);
+  await expect(page.getByRole("link", { name: "laid-out", exact: true })).toBeVisible();
+  const untagged = await request.delete("/api/v2/jobs/admin~laid-out/tag", { headers, data: { value: "best run" } });
+  expect(untagged.ok(), await untagged.text()).toBe(true);
 });
 
 test("pages, jobs and nodes are found by what they are called, from any page", async ({ page }) => {
@@ -98,13 +135,13 @@ test("pages, jobs and nodes are found by what they are called, from any page", a
 
 test("what is typed outlives every change of the list", async ({ page, request, baseURL }) => {
   await berth.open(page, "/jobs");
-  const field = page.getByRole("searchbox", { name: "Filter jobs" });
+  const field = page.getByRole("combobox", { name: "Filter jobs" });
   await field.fill("state:ru");
   await put(request, baseURL, "comes-meanwhile", 1, 1);
   await expect(page.getByRole("link", { name: "comes-meanwhile" })).toBeVisible();
   await expect(field).toHaveValue("state:ru");
   await expect(field).toBeFocused();
-  await expect(page.getByRole("button", { name: "state:running" })).toBeVisible();
+  await expect(page.getByRole("option", { name: "state:running" })).toBeVisible();
 
   await berth.open(page, "/nodes");
   const search = page.getByRole("searchbox", { name: "Search nodes" });

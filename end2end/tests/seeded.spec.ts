@@ -112,7 +112,7 @@ test("a list of jobs is gone along, chosen from and opened by keys alone", async
     await expect(names.nth(1)).toBeVisible();
   }
   // Who types is not taken at his word.
-  const field = page.getByRole("searchbox", { name: "Filter jobs" });
+  const field = page.getByRole("combobox", { name: "Filter jobs" });
   await field.fill("");
   await field.pressSequentially("jkx");
   await expect(field).toHaveValue("jkx");

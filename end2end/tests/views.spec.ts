@@ -5,7 +5,7 @@ import { expect, test } from "../seeded";
 test("a view is saved, leads back to its list, is renamed and removed, and is nobody else's", async ({ page, browser, cluster }) => {
   await berth.open(page, "/jobs?q=state:failed&all=1&sort=-gpus");
   const save = page.getByRole("button", { name: "Save this view" });
-  const [field, end] = await Promise.all([page.getByRole("searchbox", { name: "Filter jobs" }), save].map((part) => part.boundingBox()));
+  const [field, end] = await Promise.all([page.getByRole("combobox", { name: "Filter jobs" }), save].map((part) => part.boundingBox()));
   expect(Math.abs(end!.y + end!.height / 2 - field!.y - field!.height / 2), "in the row of the filter").toBeLessThan(4);
   expect(end!.x).toBeGreaterThan(field!.x + field!.width);
   await save.click();

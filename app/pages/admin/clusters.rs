@@ -29,6 +29,7 @@ use crate::parts::loaded::Loaded;
 use crate::parts::row_search::{RowSearch, TableBar};
 use crate::parts::send_form::SendForm;
 use crate::parts::table::DataTable;
+use crate::parts::unsaved::Unsaved;
 use crate::reading::reading;
 use crate::sending::Sending;
 use crate::server_fns::queue::effect_of_cluster;
@@ -234,6 +235,7 @@ fn SaveForm(
 ) -> impl IntoView {
     let promises = RwSignal::new(promises);
     let name = edited.as_ref().map(|settings| settings.name.to_string());
+    let form = ["cluster:", name.as_deref().unwrap_or_default()].concat();
     let of_title = name.clone();
     let title = told(move |t| match &of_title {
         Some(name) => (t.admin.edit_cluster)(name),
@@ -250,6 +252,7 @@ fn SaveForm(
         <section class="card" aria-labelledby="add-cluster">
             <h2 id="add-cluster" class="card__head">{title}</h2>
             <SendForm to=save attr:class="form" on:input=follow(promises)>
+                <Unsaved form=form sent=saved/>
                 <Field
                     name="cluster[name]"
                     label=text(|t| t.admin.name)

@@ -9,6 +9,7 @@ use crate::parts::loaded::Loaded;
 use crate::parts::row_search::{RowSearch, TableBar};
 use crate::parts::send_form::SendForm;
 use crate::parts::table::DataTable;
+use crate::parts::unsaved::Unsaved;
 use crate::reading::reading;
 use crate::sending::Sending;
 use crate::server_fns::groups::{Group, RemoveGroup, SaveGroup, list_groups};
@@ -16,18 +17,19 @@ use crate::server_fns::groups::{Group, RemoveGroup, SaveGroup, list_groups};
 /// All groups, and a form for one more.
 #[component]
 pub(crate) fn AllGroups() -> impl IntoView {
-    let save = Sending::to::<SaveGroup>();
+    let (add, save) = (Sending::to::<SaveGroup>(), Sending::to::<SaveGroup>());
     let remove = Removal::new(
         Sending::to::<RemoveGroup>(),
         |t| t.accounts.remove_group,
         |t| t.accounts.remove_group_text,
     );
-    let changes = move || (save.version().get(), remove.to.version().get());
+    let changes = move || (add.version().get(), save.version().get(), remove.to.version().get());
     let groups = reading(changes, |_| list_groups());
     let search = RowSearch::new();
     view! {
         <div class="stack">
             <TableBar search=search add=|t| t.accounts.add_group href="#add-group"/>
+            <FormAnswer answer=add.done() done=text(|t| t.common.saved)/>
             <FormAnswer answer=save.value() done=text(|t| t.common.saved)/>
             <RemoveDialog removal=remove/>
             <Loaded
@@ -36,19 +38,21 @@ pub(crate) fn AllGroups() -> impl IntoView {
                     view! { <Table groups=groups save=save remove=remove search=search/> }
                 }
             />
-            <AddForm save=save/>
+            <AddForm add=add/>
         </div>
     }
     .into_any()
 }
 
 #[component]
-fn AddForm(save: Sending) -> impl IntoView {
+fn AddForm(add: Sending) -> impl IntoView {
     view! {
         <section class="card" aria-labelledby="add-group">
             <h2 id="add-group" class="card__head">{tr(|t| t.accounts.add_group)}</h2>
-            <SendForm to=save attr:class="form">
+            <SendForm to=add attr:class="form">
+                <Unsaved form="group:" sent=add.sent()/>
                 <Fields group=None/>
+                <FormAnswer answer=add.refused() done=text(|t| t.common.saved)/>
                 <div class="buttons">
                     <button class="button button--primary" type="submit">
                         {tr(|t| t.accounts.add_group)}
@@ -156,6 +160,7 @@ fn Fields(group: Option<Group>) -> impl IntoView {
 fn Edit(group: Group, save: Sending) -> impl IntoView {
     let opener = Opener::new();
     let name = group.name.to_string();
+    let kept = ["group:", name.as_str()].concat();
     view! {
         <button type="button" class="button button--small" on:click=move |_| opener.open()>
             {tr(|t| t.common.edit)}
@@ -166,6 +171,7 @@ fn Edit(group: Group, save: Sending) -> impl IntoView {
             text=text(|t| t.accounts.edit_group_text)
         >
             <SendForm to=save attr:class="form" on:submit=move |_| opener.close()>
+                <Unsaved form=kept sent=save.sent()/>
                 <Fields group=Some(group)/>
                 <button class="button button--primary" type="submit">{tr(|t| t.common.save)}</button>
             </SendForm>

@@ -43,7 +43,12 @@ pub(super) fn NamedLimits(limits: Limits) -> impl IntoView {
                 <NamedLimit row=row rows=rows/>
             </For>
             <div class="buttons">
-                <button type="button" class="button button--small" on:click=add>
+                <button
+                    type="button"
+                    class="button button--small"
+                    data-adds="cluster[named]"
+                    on:click=add
+                >
                     {tr(|t| t.admin.add_limit)}
                 </button>
             </div>

@@ -4,6 +4,7 @@ use leptos_router::hooks::use_query_map;
 use protocol::cluster::GpuRuntime;
 use protocol::ids::NodeName;
 
+use crate::failed::Failed;
 use crate::forms::NodeForm;
 use crate::i18n::{text, told, tr};
 use crate::parts::ask::{Asker, sent};
@@ -12,6 +13,7 @@ use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
 use crate::parts::send_form::SendForm;
+use crate::parts::unsaved::Unsaved;
 use crate::reading::reading;
 use crate::sending::Sending;
 use crate::server_fns::nodes::{SaveNode, form_of_node, save_node};
@@ -63,7 +65,10 @@ pub(crate) fn EditNode() -> impl IntoView {
 #[component]
 fn Fields(save: Sending, known: Option<NodeForm>) -> impl IntoView {
     let name = known.as_ref().map(|known| known.name.clone());
+    let kept = ["node:", name.as_deref().unwrap_or_default()].concat();
     let form = known.unwrap_or_default();
+    // Saved after a question, which is no action.
+    let saved = RwSignal::new(0_u32);
     let title = told(move |t| match &name {
         Some(name) => (t.admin.edit_node)(name),
         None => t.admin.add_node.to_owned(),
@@ -76,13 +81,21 @@ fn Fields(save: Sending, known: Option<NodeForm>) -> impl IntoView {
             move |t| (t.queue.save_named)(&name),
             |t| t.queue.save_text,
             move || effect_of_node(of_effect.clone()),
-            move || save_node(node.clone()),
+            move || {
+                let node = node.clone();
+                async move {
+                    save_node(node).await?;
+                    saved.try_update(|saved| *saved += 1);
+                    Ok::<_, Failed>(())
+                }
+            },
         );
     };
     view! {
         <section class="card" aria-labelledby="add-node">
             <h2 id="add-node" class="card__head">{title}</h2>
             <SendForm to=save attr:class="form">
+                <Unsaved form=kept sent=saved/>
                 <Where form=form.clone()/>
                 <Has form=form/>
                 <FormAnswer answer=save.value() done=text(|t| t.admin.node_saved)/>

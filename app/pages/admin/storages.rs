@@ -14,6 +14,7 @@ use crate::parts::path::path;
 use crate::parts::row_search::{RowSearch, TableBar};
 use crate::parts::send_form::SendForm;
 use crate::parts::table::DataTable;
+use crate::parts::unsaved::Unsaved;
 use crate::reading::reading;
 use crate::sending::Sending;
 use crate::server_fns::storages::{RemoveStorage, SaveStorage, list_storages};
@@ -136,6 +137,7 @@ fn SaveForm(save: Sending, edited: Option<StorageView>) -> impl IntoView {
     let form = edited.as_ref().map(StorageForm::from).unwrap_or_default();
     let has_password = edited.as_ref().is_some_and(|view| view.has_password);
     let name = edited.map(|view| view.name.to_string());
+    let kept = ["storage:", name.as_deref().unwrap_or_default()].concat();
     let title = told(move |t| match &name {
         Some(name) => (t.storages.edit)(name),
         None => t.storages.add.to_owned(),
@@ -144,6 +146,7 @@ fn SaveForm(save: Sending, edited: Option<StorageView>) -> impl IntoView {
         <section class="card" aria-labelledby="add-storage">
             <h2 id="add-storage" class="card__head">{title}</h2>
             <SendForm to=save attr:class="form">
+                <Unsaved form=kept sent=save.sent()/>
                 <Where form=form.clone() has_password=has_password/>
                 <Rights form=form/>
                 <FormAnswer answer=save.value() done=text(|t| t.storages.saved)/>

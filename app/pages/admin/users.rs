@@ -16,6 +16,7 @@ use crate::parts::relative_time::RelativeTime;
 use crate::parts::row_search::{RowSearch, TableBar};
 use crate::parts::send_form::SendForm;
 use crate::parts::table::DataTable;
+use crate::parts::unsaved::Unsaved;
 use crate::reading::reading;
 use crate::sending::Sending;
 use crate::server_fns::groups::SetGroups;
@@ -84,6 +85,7 @@ fn AddForm(add: Sending) -> impl IntoView {
         <section class="card" aria-labelledby="add-user">
             <h2 id="add-user" class="card__head">{tr(|t| t.admin.add_user)}</h2>
             <SendForm to=add attr:class="form">
+                <Unsaved form="user" sent=add.sent()/>
                 <div class="form__row">
                     <Field
                         name="name"

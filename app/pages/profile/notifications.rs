@@ -8,6 +8,7 @@ use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
 use crate::parts::send_form::SendForm;
+use crate::parts::unsaved::Unsaved;
 use crate::reading::reading;
 use crate::sending::Sending;
 use crate::server_fns::notifications::{SetNotifications, TestNotifications, get_notifications};
@@ -64,6 +65,7 @@ fn Choice(known: NotificationsView, set: Sending<NotificationsView>) -> impl Int
     let useless = !mail_set_up && !wishes.mail;
     view! {
         <SendForm to=set attr:class="form">
+            <Unsaved form="notifications" sent=set.sent()/>
             <input type="hidden" name="wishes[language]" value=move || language.get().as_str()/>
             {occasions}
             <p class="field__label">{tr(|t| t.notifications.how)}</p>

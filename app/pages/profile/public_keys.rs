@@ -9,6 +9,7 @@ use crate::parts::loaded::Loaded;
 use crate::parts::relative_time::RelativeTime;
 use crate::parts::send_form::SendForm;
 use crate::parts::table::DataTable;
+use crate::parts::unsaved::Unsaved;
 use crate::reading::reading;
 use crate::sending::Sending;
 use crate::server_fns::ssh::{AddPublicKey, RemovePublicKey, list_public_keys};
@@ -38,6 +39,7 @@ pub(crate) fn PublicKeys() -> impl IntoView {
 fn Add(add: Sending<PublicKeyView>) -> impl IntoView {
     view! {
         <SendForm to=add attr:class="form">
+            <Unsaved form="public-key" sent=add.sent()/>
             <Field
                 name="label"
                 label=text(|t| t.public_keys.name)
