@@ -94,7 +94,7 @@ impl SchedulerHandle {
     pub(crate) fn note_ended(&self, job: &Active, exit: &Exit, ran_ms: i64) {
         let like = runs::like(&job.row, runs::image(&job.spec));
         let blame = exit.cause.blame();
-        self.tell(move |queue| runs::learn(&mut queue.past.runs, like, blame, ran_ms));
+        self.tell(move |queue| queue.past.runs.learn(like, blame, ran_ms));
     }
 
     /// A job was given its first place then.
