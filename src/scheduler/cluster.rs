@@ -162,13 +162,19 @@ impl Cluster {
         self.numbers = nodes.map(|(node, state)| self.index.set(node, None, state)).collect();
     }
 
-    fn learn(&mut self) {
+    /// How many GPUs there are of each type.
+    fn supply(&self) -> Vec<i64> {
         let mut supply = vec![0; self.names.types.len()];
         for (kind, count) in self.kinds.iter().zip(&self.alike) {
             for (number, bits) in &kind.types {
                 supply[usize::from(*number)] += count * i64::from(bits.count_ones());
             }
         }
+        supply
+    }
+
+    fn learn(&mut self) {
+        let supply = self.supply();
         self.mix.learn(&self.guess, &supply);
         let masks: BTreeSet<Bits> = self.kinds.iter().map(Kind::type_mask).collect();
         for types in masks {
@@ -177,14 +183,36 @@ impl Cluster {
         self.index.forget_scores();
     }
 
-    /// Counts the tasks of a job that came among those that may come again.
-    pub(crate) fn saw(&mut self, class: &Class) {
-        let mut changed = false;
+    /// Counts the tasks of a job that came, for the first time or again, among those that may come next.
+    pub(crate) fn saw(&mut self, class: &Class, first: bool) {
         for role in &class.roles {
-            changed |= self.mix.count(&role.ask, role.count);
+            self.mix.count(&role.ask, role.count);
+            if first {
+                self.mix.count_wishes(&role.ask, role.count);
+            }
         }
-        if changed {
+        if self.mix.is_due() {
             self.learn();
+        } else if self.mix.prices_are_due() {
+            self.learn_prices();
+        }
+    }
+
+    /// Counts the tasks of a job that runs: nobody saw it come.
+    pub(crate) fn saw_running(&mut self, running: &Running) {
+        for (task, demand) in &running.tasks {
+            let types = running.gpu_types.get(&task.role).map_or(&[][..], Vec::as_slice);
+            let ask = Ask::of(demand, types, &self.names);
+            self.mix.count(&ask, 1);
+            self.mix.count_wishes(&ask, 1);
+        }
+    }
+
+    /// Learns what types cost from all that was counted until now.
+    pub(crate) fn learn_prices(&mut self) {
+        let supply = self.supply();
+        if self.mix.learn_prices(&supply) {
+            self.index.forget_scores();
         }
     }
 

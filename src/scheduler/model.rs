@@ -301,6 +301,8 @@ pub struct Running {
     pub virtual_cluster: VirtualClusterName,
     /// Its tasks and what each holds.
     pub tasks: Vec<(TaskPlacement, Demand)>,
+    /// By role, of those that name any: GPU types that would have done.
+    pub gpu_types: BTreeMap<u32, Vec<GpuType>>,
     /// As its placement said.
     pub standing: Standing,
     /// Its place in the queue when it waited.

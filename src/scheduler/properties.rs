@@ -5,7 +5,7 @@ use std::fmt;
 
 use proptest::prelude::*;
 use protocol::cluster::NodeCondition;
-use protocol::ids::{JobId, VirtualClusterName};
+use protocol::ids::{GpuType, JobId, VirtualClusterName};
 use protocol::placement::TaskPlacement;
 use protocol::spec::{NodeWish, TopologyLevel};
 
@@ -213,6 +213,7 @@ pub(crate) fn with(snapshot: &Snapshot, plan: &Plan) -> Snapshot {
             user: request.user.clone(),
             virtual_cluster: request.virtual_cluster.clone(),
             tasks: placement.tasks.iter().map(|task| (task.clone(), demand(task))).collect(),
+            gpu_types: gpu_types(&request),
             standing: placement.standing,
             turn: request.turn(),
             started_at: NOW,
@@ -229,6 +230,12 @@ pub(crate) fn with(snapshot: &Snapshot, plan: &Plan) -> Snapshot {
         running.standing = state.standing(running.job).unwrap_or(running.standing);
     }
     next
+}
+
+/// What the roles of a job insist on.
+pub(crate) fn gpu_types(request: &Request) -> BTreeMap<u32, Vec<GpuType>> {
+    let roles = (0..).zip(&request.roles).filter(|(_, role)| !role.gpu_types.is_empty());
+    roles.map(|(number, role)| (number, role.gpu_types.clone())).collect()
 }
 
 pub(crate) fn request(snapshot: &Snapshot, job: JobId) -> &Request {

@@ -78,9 +78,11 @@ impl State {
         state.remember(snapshot.past_use.clone());
         state.last.clone_from(&snapshot.reserved);
         state.settle_all(&snapshot.running);
+        snapshot.running.iter().for_each(|running| state.cluster.saw_running(running));
         for request in &snapshot.waiting {
-            state.submit(request);
+            state.wait(request, true);
         }
+        state.cluster.learn_prices();
         for reservation in &snapshot.reserved {
             state.queue.put_first(reservation.job);
         }
@@ -95,12 +97,20 @@ impl State {
 
     /// A job comes (again): it waits.
     pub fn submit(&mut self, request: &Request) {
+        let Request { job, gave_way, not_before, .. } = request;
+        let waits = self.queue.jobs.contains_key(job) || self.pending.contains_key(job);
+        let came_before = waits || gave_way.times > 0 || not_before.is_some();
+        self.wait(request, !came_before);
+    }
+
+    /// A job waits; `first`: nobody has counted yet what it wishes for.
+    fn wait(&mut self, request: &Request, first: bool) {
         self.cancel(request.job);
         let cluster = &mut self.cluster;
         let away = self.pending.values().map(|pending| pending.waiter.line);
         self.queue.add(request, || cluster.class(request), away);
         let class = self.queue.class(self.queue.jobs[&request.job].line);
-        self.cluster.saw(&class);
+        self.cluster.saw(&class, first);
     }
 
     /// A waiting job is wanted no more, or is about to come back changed.
@@ -298,6 +308,8 @@ fn running(cluster: &Cluster, job: JobId, tenant: &Tenant) -> Running {
         gave_way: tenant.gave_way,
         stopping: tenant.stopping,
         turn: tenant.turn,
+        // They were counted when they came.
+        gpu_types: BTreeMap::new(),
     }
 }
 

@@ -233,6 +233,7 @@ impl Story {
             user: UserName::new("ann").unwrap(),
             virtual_cluster: virtual_cluster(in_cluster),
             tasks: tasks.iter().enumerate().map(task).collect(),
+            gpu_types: BTreeMap::new(),
             standing: Standing::Guaranteed,
             turn: Turn::new(Priority::TEST, Timestamp(id * 1000), 0, None),
             started_at: Timestamp(id * 1000),

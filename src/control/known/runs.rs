@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use database::Database;
 use database::attempts::Attempt;
 use database::jobs::JobRow;
-use protocol::exit::{Blame, Cause};
+use protocol::exit::Cause;
 use protocol::gpus::GpuWeights;
 use protocol::ids::JobId;
 use protocol::spec::JobSpec;
@@ -91,7 +91,7 @@ pub(crate) async fn remember(
         });
         if let Some((ran_ms, exit)) = ran {
             let like = like(job, images.get(&job.id).map(String::as_str));
-            learn(&mut past.runs, like, exit.cause.blame(), ran_ms);
+            past.runs.learn(like, exit.cause.blame(), ran_ms);
         }
     }
     Ok(past)
@@ -115,15 +115,6 @@ async fn had(database: &Database, half_life_ms: i64) -> Result<PastUse, database
         past.record((&had.virtual_cluster, &had.user), milli, (from, until));
     }
     Ok(past)
-}
-
-/// What the platform or a person ended says nothing of how long it would have run.
-pub(super) fn learn(runs: &mut PastRuns, like: Like, blame: Blame, ran_ms: i64) {
-    match blame {
-        Blame::None => runs.record(like, ran_ms),
-        Blame::User => runs.record_failed(like, ran_ms),
-        Blame::Platform | Blame::Stop => {}
-    }
 }
 
 /// What makes runs like those of a job, whose first role has this image.

@@ -19,11 +19,14 @@ use std::collections::{BTreeMap, HashMap};
 
 use protocol::ids::GpuType;
 
+use crate::cluster::workload::prices::Wishes;
 use crate::model::WHOLE_GPU;
 use crate::numbers::amounts::Amounts;
 use crate::numbers::gpus::{Bits, lowest, positions};
 use crate::numbers::kind::Kind;
 use crate::numbers::request::Ask;
+
+mod prices;
 
 /// Losses are counted in thousandths of a GPU × this.
 const UNIT: i64 = 1 << 16;
@@ -31,8 +34,6 @@ const UNIT: i64 = 1 << 16;
 const GUESS: u64 = 16;
 /// So many tasks are remembered; with more the old ones fade.
 const MEMORY: u64 = 8192;
-/// No type is dearer: what nearly nobody has and somebody insists on.
-const DEAREST: i64 = 16 * UNIT;
 
 /// A kind of task: CPUs, GPUs, thousandths of one, types.
 type Typical = (i64, u32, u32, Bits);
@@ -50,6 +51,7 @@ pub(crate) struct Workload {
     memory: i64,
     plain: Plain,
     learn_at: u64,
+    wishes: Wishes,
     pub(crate) losses: Losses,
 }
 
@@ -101,8 +103,8 @@ struct Table {
 }
 
 impl Workload {
-    /// Counts a task; true when the losses changed.
-    pub(crate) fn count(&mut self, ask: &Ask, tasks: u32) -> bool {
+    /// Counts tasks.
+    pub(crate) fn count(&mut self, ask: &Ask, tasks: u32) {
         let tasks = u64::from(tasks);
         *self.seen.entry((ask.each.cpus, ask.gpus, ask.milli, ask.types)).or_default() += tasks;
         self.count += tasks;
@@ -115,6 +117,10 @@ impl Workload {
         } else {
             self.plain.count(ask.each, tasks);
         }
+    }
+
+    /// Whether so much came that it is to be learned from.
+    pub(crate) fn is_due(&self) -> bool {
         self.count >= self.learn_at
     }
 
@@ -125,49 +131,27 @@ impl Workload {
         }
         let known = std::mem::replace(&mut self.types, types.to_vec());
         let number = |old: usize| types.binary_search(known.get(old)?).ok();
+        let mask = |wanted| match wanted == all_of(known.len()) {
+            true => all_of(types.len()),
+            false => positions(wanted).filter_map(number).fold(0, |bits: Bits, n| bits | 1 << n),
+        };
         for ((cpus, gpus, milli, wanted), count) in std::mem::take(&mut self.seen) {
-            let wanted = match wanted == all_of(known.len()) && gpus > 0 {
-                true => all_of(types.len()),
-                false => {
-                    positions(wanted).filter_map(number).fold(0, |bits: Bits, n| bits | 1 << n)
-                }
-            };
+            let wanted = if gpus > 0 { mask(wanted) } else { 0 };
             *self.seen.entry((cpus, gpus, milli, wanted)).or_default() += count;
         }
+        self.wishes.renumber(mask);
     }
 
     /// Learns from what came; `guess`: tasks that may come, before any did; `supply`: how many GPUs
     /// there are of each type.
     pub(crate) fn learn(&mut self, guess: &[Ask], supply: &[i64]) {
-        self.losses = Losses { prices: self.prices(supply), ..Losses::new(self, guess) };
+        let prices = std::mem::take(&mut self.losses.prices);
+        self.losses = Losses { prices, ..Losses::new(self, guess) };
+        self.learn_prices(supply);
         if self.count >= MEMORY {
             self.fade();
         }
         self.learn_at = (self.count * 2).max(GUESS * 4);
-    }
-
-    /// By type, see above. What insists on one of several types does so on all of them together.
-    fn prices(&self, supply: &[i64]) -> Vec<i64> {
-        let milli = |(_, gpus, milli, _): &Typical, count: &u64| {
-            i64::from(*gpus) * i64::from(*milli) * i64::try_from(*count).unwrap_or(0)
-        };
-        let demand: i64 = self.seen.iter().map(|(kind, count)| milli(kind, count)).sum();
-        let (all, gpus) = (all_of(supply.len()), supply.iter().sum::<i64>());
-        let mut prices = vec![0; supply.len()];
-        for (kind, count) in &self.seen {
-            let (_, asked, _, wanted) = *kind;
-            let among: i64 = positions(wanted).filter_map(|number| supply.get(number)).sum();
-            if asked == 0 || wanted == all || among == 0 {
-                continue;
-            }
-            let part =
-                i128::from(milli(kind, count)) * i128::from(UNIT) / i128::from(demand.max(1));
-            let price = i64::try_from(part).unwrap_or(UNIT) * gpus / among;
-            for number in positions(wanted) {
-                prices[number] = (prices[number] + price).min(DEAREST);
-            }
-        }
-        prices
     }
 
     fn fade(&mut self) {
@@ -205,12 +189,6 @@ fn all_of(types: usize) -> Bits {
 }
 
 impl Losses {
-    /// What a thousandth of a GPU of a type costs.
-    pub(crate) fn price(&self, gpu_type: Option<u8>) -> i64 {
-        let price = gpu_type.and_then(|number| self.prices.get(usize::from(number)));
-        price.copied().unwrap_or(0)
-    }
-
     /// The cores, in thousandths, that a node without GPUs has left without memory, or memory without them.
     /// Of few tasks nothing is learned.
     pub(crate) fn uneven(&self, free: Amounts) -> i64 {
@@ -354,60 +332,10 @@ fn sum_up(table: &mut [Vec<i64>]) {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
     use protocol::ids::JobId;
 
-    use super::*;
-    use crate::properties::events::cases;
     use crate::state::State;
-    use crate::story::{NOW, Story, cluster, job, places};
-
-    /// Four A100 on one node and 32 V100 on eight others.
-    fn two_types() -> Story {
-        let names = ["b", "c", "d", "e", "f", "g", "h", "i"];
-        let story = cluster().node("a").gpus(4, "A100");
-        names.iter().fold(story, |story, name| story.node(name).gpus(4, "V100"))
-    }
-
-    /// So many tasks of one GPU came and are gone.
-    fn came(state: &mut State, tasks: u32, types: &[&str]) {
-        for _ in 0..tasks {
-            state.submit(&job(1).gpus(1, types).request);
-            state.cancel(JobId(1));
-        }
-    }
-
-    /// In which more insist on V100 than on A100, of which there are far fewer.
-    fn learned() -> State {
-        let mut state = State::of(&two_types().snapshot);
-        came(&mut state, 10, &["A100"]);
-        came(&mut state, 16, &["V100"]);
-        came(&mut state, 38, &[]);
-        state
-    }
-
-    fn prices(state: &State) -> Vec<i64> {
-        let types = 0..state.cluster.names.types.len();
-        types.map(|number| state.cluster.mix.losses.price(u8::try_from(number).ok())).collect()
-    }
-
-    #[test]
-    fn who_leaves_the_choice_leaves_what_others_insist_on() {
-        let mut state = learned();
-        let [scarce, plenty] = prices(&state)[..] else { panic!("there are two types") };
-        let hundredths = |price: i64| price * 100 / UNIT;
-        assert_eq!(
-            (hundredths(scarce), hundredths(plenty)),
-            (140, 28),
-            "10/64 × 36/4, 16/64 × 36/32"
-        );
-        let steps: [(i64, &[&str], &str); 3] =
-            [(2, &[], "b:0"), (3, &["A100"], "a:0"), (4, &[], "b:1")];
-        for (id, types, place) in steps {
-            state.submit(&job(id).gpus(1, types).request);
-            assert_eq!(places(&state.pass(NOW).placements[0]), place, "{types:?}");
-        }
-    }
+    use crate::story::{NOW, cluster, job, places};
 
     #[test]
     fn memory_and_cores_are_left_to_who_needs_them() {
@@ -428,57 +356,5 @@ mod tests {
             state.cancel(JobId(1));
         }
         assert_eq!(all(&mut state), ["quick:", "large:", "quick:"]);
-    }
-
-    #[test]
-    fn where_nobody_insists_nothing_has_a_price() {
-        let mut state = State::of(&two_types().snapshot);
-        came(&mut state, 64, &[]);
-        assert_eq!(prices(&state), [0, 0]);
-        came(&mut state, 64, &["A100", "V100"]);
-        assert_eq!(prices(&state), [0, 0], "all types will do");
-    }
-
-    #[test]
-    fn what_insists_on_one_of_several_types_makes_them_dearer_together() {
-        let story = two_types().node("k").gpus(4, "K80");
-        let mut state = State::of(&story.snapshot);
-        came(&mut state, 32, &["A100", "K80"]);
-        came(&mut state, 32, &[]);
-        assert_eq!(
-            prices(&state),
-            [UNIT / 2 * 5, UNIT / 2 * 5, 0],
-            "half of all on a fifth of all"
-        );
-    }
-
-    #[test]
-    fn what_was_learned_stays_true_when_types_come() {
-        let mut state = State::of(&two_types().snapshot);
-        came(&mut state, 32, &[]);
-        came(&mut state, 32, &["V100"]);
-        let story = two_types().node("k").gpus(4, "K80");
-        state.set_nodes(&story.snapshot.nodes);
-        assert_eq!(prices(&state), [0, 0, UNIT / 2 * 40 / 32], "K80 is no more wanted than A100");
-        state.set_nodes(&two_types().snapshot.nodes);
-        assert_eq!(prices(&state), [0, UNIT / 2 * 36 / 32]);
-    }
-
-    proptest! {
-        #![proptest_config(cases(100))]
-
-        /// As many come as there are GPUs, in any order: nobody who insists finds his type given to
-        /// somebody who could have had the other.
-        #[test]
-        fn a_cluster_is_filled_whatever_the_order(
-            order in Just([vec!["A100"; 4], vec!["V100"; 9], vec![""; 23]].concat()).prop_shuffle(),
-        ) {
-            let mut state = learned();
-            for (id, wish) in (2..).zip(&order) {
-                let types: Vec<&str> = Some(*wish).filter(|wish| !wish.is_empty()).into_iter().collect();
-                state.submit(&job(id).gpus(1, &types).request);
-                prop_assert_eq!(state.pass(NOW).placements.len(), 1, "{} at {}", wish, id);
-            }
-        }
     }
 }

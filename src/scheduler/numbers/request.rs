@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use protocol::ids::{GpuType, JobId, PortLabel, VirtualClusterName};
 use protocol::spec::{PortRequest, TopologyLevel};
 
-use crate::model::{Request, RoleRequest, WHOLE_GPU};
+use crate::model::{Demand, Request, RoleRequest, WHOLE_GPU};
 use crate::numbers::amounts::Amounts;
 use crate::numbers::gpus::Bits;
 use crate::numbers::indices::{AskIndex, ClusterIndex, NodeIndex};
@@ -54,6 +54,17 @@ pub(crate) struct Ask {
 }
 
 impl Ask {
+    /// Of a task that will do with these GPU types (all, where none is named), on any node.
+    pub(crate) fn of(demand: &Demand, types: &[GpuType], names: &Names) -> Self {
+        Self {
+            each: Amounts::of(demand),
+            gpus: demand.gpus,
+            milli: demand.each_gpu_milli(),
+            types: if demand.gpus == 0 { 0 } else { names.type_bits(types) },
+            labels: BTreeMap::new(),
+        }
+    }
+
     /// Whether a task takes a part of a GPU.
     pub(crate) fn shares(&self) -> bool {
         self.gpus == 1 && self.milli < WHOLE_GPU
@@ -199,17 +210,11 @@ impl RoleWant {
             first: ports.begin_at.into(),
             last: u32::from(ports.begin_at).saturating_add(ports.count).saturating_sub(1),
         };
-        let demand = asked.demand;
+        let labels = request.nodes.labels.clone();
         Self {
             role: u32::try_from(position).unwrap_or(u32::MAX),
             count: asked.count,
-            ask: Ask {
-                each: Amounts::of(&demand),
-                gpus: demand.gpus,
-                milli: demand.each_gpu_milli(),
-                types: if demand.gpus == 0 { 0 } else { names.type_bits(&asked.gpu_types) },
-                labels: request.nodes.labels.clone(),
-            },
+            ask: Ask { labels, ..Ask::of(&asked.demand, &asked.gpu_types, names) },
             number: AskIndex::from(0_usize),
             any_ports: any.iter().map(|ports| ports.count).fold(0, u32::saturating_add),
             numbered: numbered.into_iter().filter(|p| p.count > 0).map(span).collect(),

@@ -14,6 +14,7 @@ use crate::State;
 use crate::model::{
     Answer, Node, Placement, Request, Running, Snapshot, Standing, VirtualCluster, WHOLE_GPU,
 };
+use crate::properties::gpu_types;
 use crate::story::{Story, cluster, job};
 
 const NAMES: [&str; 3] = ["default", "vision", "speech"];
@@ -311,6 +312,7 @@ impl World {
                 user: request.user.clone(),
                 virtual_cluster: request.virtual_cluster.clone(),
                 tasks: placement.tasks.iter().map(|task| (task.clone(), demand(task))).collect(),
+                gpu_types: gpu_types(request),
                 standing: self.state.standing(*job).expect("it runs"),
                 turn: request.turn(),
                 started_at: *since,

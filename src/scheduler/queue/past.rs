@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use protocol::amount::Amount;
+use protocol::exit::Blame;
 use protocol::ids::{UserName, VirtualClusterName};
 
 use crate::queue::like::{Like, repository, stem};
@@ -99,9 +100,21 @@ impl PastRuns {
         self.of_cluster.entry((cluster, gpus)).or_default().remember(ran_ms);
     }
 
-    /// A job like this has failed after so long: it says that such jobs run at least so long, and
-    /// nothing where that was expected anyhow, or nothing is known yet.
-    pub fn record_failed(&mut self, like: Like, ran_ms: i64) {
+    /// A job like this has ended after so long, and that is to blame for it.
+    ///
+    /// What failed, or was stopped by a person, its limit or for idling, had run longer: it says that such jobs
+    /// run at least so long. What the platform ended says nothing, since its clocks may have been at fault as well.
+    pub fn learn(&mut self, like: Like, blame: Blame, ran_ms: i64) {
+        match blame {
+            Blame::None => self.record(like, ran_ms),
+            Blame::User | Blame::Stop => self.record_at_least(like, ran_ms),
+            Blame::Platform => {}
+        }
+    }
+
+    /// A job like this would have run longer than so long: that says nothing where so much was expected anyhow, or
+    /// nothing is known yet.
+    fn record_at_least(&mut self, like: Like, ran_ms: i64) {
         if self.expect(like.clone(), None).is_some_and(|expected| ran_ms > expected) {
             self.record(like, ran_ms);
         }
@@ -206,16 +219,34 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_says_nothing_but_that_it_ran_so_long() {
+    fn what_was_cut_short_says_nothing_but_that_it_ran_so_long() {
+        for blame in [Blame::User, Blame::Stop] {
+            let mut past = after(&[HOUR; 4]);
+            let before = past.expect(like(), None);
+            past.learn(like(), blame, 1_000);
+            assert_eq!(past.expect(like(), None), before);
+            past.learn(like(), blame, 20 * HOUR);
+            assert!(past.expect(like(), None) > before, "{blame:?}");
+            let mut none = PastRuns::default();
+            none.learn(like(), blame, 1_000);
+            assert_eq!(none.expect(like(), None), None);
+        }
+    }
+
+    #[test]
+    fn what_the_platform_ended_says_nothing() {
         let mut past = after(&[HOUR; 4]);
         let before = past.expect(like(), None);
-        past.record_failed(like(), 1_000);
+        past.learn(like(), Blame::Platform, 20 * HOUR);
         assert_eq!(past.expect(like(), None), before);
-        past.record_failed(like(), 20 * HOUR);
-        assert!(past.expect(like(), None) > before);
-        let mut none = PastRuns::default();
-        none.record_failed(like(), 1_000);
-        assert_eq!(none.expect(like(), None), None);
+    }
+
+    #[test]
+    fn who_runs_to_his_limit_is_expected_to() {
+        let mut past = after(&[60_000; 3]);
+        past.learn(like(), Blame::Stop, 20 * HOUR);
+        let expected = past.expect(like(), None).unwrap();
+        assert!((expected - 20 * HOUR).abs() < HOUR, "{expected}");
     }
 
     #[test]

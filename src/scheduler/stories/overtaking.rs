@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
+use protocol::exit::Blame;
 use protocol::ids::{JobId, VirtualClusterName};
 use protocol::spec::Priority;
 use protocol::time::Timestamp;
@@ -203,6 +204,9 @@ enum Trick {
     TooLong(i64),
     /// He runs so many jobs of a second first.
     WarmUp(i64),
+    /// So many jobs of a second are all that he ever let run to their ends: the long ones ran to their limits, or
+    /// he stopped them.
+    Stops(i64),
     /// He submits it in so many pieces, each when the one before has ended.
     Pieces(i64),
 }
@@ -212,6 +216,7 @@ fn any_trick() -> impl Strategy<Value = Trick> {
         Just(Trick::Silence),
         (2..=5_i64).prop_map(Trick::TooLong),
         (1..=100_i64).prop_map(Trick::WarmUp),
+        (3..=100_i64).prop_map(Trick::Stops),
         (2..=20_i64).prop_map(Trick::Pieces),
     ]
 }
@@ -229,18 +234,29 @@ impl Work {
     /// Work of so long, done honestly or not.
     fn new(runs: i64, trick: Option<Trick>, others: usize) -> Self {
         let mut past = PastRuns::default();
-        let like = || Like::from(&watched());
-        (0..4).for_each(|_| past.record(like(), runs));
+        let mut ran = |jobs, blame, ran_ms| {
+            (0..jobs).for_each(|_| past.learn(Like::from(&watched()), blame, ran_ms));
+        };
+        match trick {
+            Some(Trick::WarmUp(short)) => {
+                ran(4, Blame::None, runs);
+                ran(short, Blame::None, 1_000);
+            }
+            Some(Trick::Stops(short)) => {
+                ran(short, Blame::None, 1_000);
+                ran(4, Blame::Stop, runs);
+            }
+            None | Some(Trick::Silence | Trick::TooLong(_) | Trick::Pieces(_)) => {
+                ran(4, Blame::None, runs);
+            }
+        }
         let (limit_ms, pieces) = match trick {
-            None | Some(Trick::WarmUp(_)) => (Some(runs), 1),
+            None | Some(Trick::WarmUp(_) | Trick::Stops(_)) => (Some(runs), 1),
             Some(Trick::Silence) => (None, 1),
             Some(Trick::TooLong(times)) => (Some(runs * times), 1),
             Some(Trick::Pieces(pieces)) => (Some(runs / pieces), pieces),
         };
-        if let Some(Trick::WarmUp(short)) = trick {
-            (0..short).for_each(|_| past.record(like(), 1_000));
-        }
-        let expected_ms = past.expect(like(), limit_ms);
+        let expected_ms = past.expect(Like::from(&watched()), limit_ms);
         let of = Request { limit_ms, expected_ms, ..watched() };
         Self { of, pieces: (runs / pieces, pieces), others }
     }
@@ -330,7 +346,7 @@ proptest! {
         let stream = || Stream::new(1, load, draws.clone());
         let honest = Work::new(runs, None, others).done(stream(), i64::MAX);
         let sooner = match trick {
-            Trick::Silence | Trick::TooLong(_) | Trick::WarmUp(_) => 0,
+            Trick::Silence | Trick::TooLong(_) | Trick::WarmUp(_) | Trick::Stops(_) => 0,
             Trick::Pieces(_) => runs / 2 + LONGEST * MINUTE,
         };
         let done = Work::new(runs, Some(trick), others).done(stream(), honest);

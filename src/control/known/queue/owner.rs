@@ -138,7 +138,7 @@ impl SchedulerHandle {
         let like = runs::like(&job.row, runs::image(&job.spec));
         let blame = exit.cause.blame();
         self.tell(move |queue| {
-            runs::learn(&mut queue.past.runs, like, blame, ran_ms);
+            queue.past.runs.learn(like, blame, ran_ms);
             queue.learned = true;
         });
     }

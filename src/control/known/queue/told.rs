@@ -1,14 +1,14 @@
 //! What is read of jobs and their tasks, as the scheduler is told it.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use database::Database;
 use database::attempts::Attempt;
 use database::jobs::JobUpdate;
 use database::tasks::Task;
-use protocol::ids::{JobId, PortLabel, UserName, VirtualClusterName};
+use protocol::ids::{GpuType, JobId, PortLabel, UserName, VirtualClusterName};
 use protocol::resources::MIN_MEMORY_MB;
-use protocol::spec::{Deadline, JobSpec, NodeWish, PortRequest, Priority, TimeLimit};
+use protocol::spec::{Deadline, JobSpec, NodeWish, PortRequest, Priority, TaskRole, TimeLimit};
 use protocol::time::Timestamp;
 use scheduler::Like;
 use scheduler::model::{Demand, GaveWay, Placement, Request, RoleRequest, Running, Standing, Turn};
@@ -143,6 +143,7 @@ pub(super) fn running_of_job(
         user: job.row.key.user.clone(),
         virtual_cluster: job.row.virtual_cluster.clone(),
         tasks: held.map(|task| (task.placement, Demand::from(task.resources))).collect(),
+        gpu_types: gpu_types(&job.spec),
         standing: known.map_or_else(|| standing(borrowed), |known| known.standing),
         turn: turn(job, expected_ms),
         started_at,
@@ -186,6 +187,7 @@ pub(super) fn running_of_placement(
         user: job.row.key.user.clone(),
         virtual_cluster: job.row.virtual_cluster.clone(),
         tasks: tasks.collect(),
+        gpu_types: gpu_types(&job.spec),
         standing: placement.standing,
         turn: turn(job, expected_ms),
         started_at: at,
@@ -251,15 +253,23 @@ pub(crate) fn request(spec: &JobSpec, user: &UserName) -> Request {
             .map(|role| RoleRequest {
                 count: role.count,
                 demand: Demand::from(role.resources),
-                gpu_types: if role.gpu_types.is_empty() {
-                    spec.gpu_types.clone()
-                } else {
-                    role.gpu_types.clone()
-                },
+                gpu_types: types_for(spec, role).to_vec(),
                 ports: ports(&role.ports),
             })
             .collect(),
     }
+}
+
+/// GPU types that will do for a role; none named: any.
+fn types_for<'a>(spec: &'a JobSpec, role: &'a TaskRole) -> &'a [GpuType] {
+    if role.gpu_types.is_empty() { &spec.gpu_types } else { &role.gpu_types }
+}
+
+/// By role, of those with GPUs that name any.
+fn gpu_types(spec: &JobSpec) -> BTreeMap<u32, Vec<GpuType>> {
+    let roles = (0..).zip(&spec.roles).filter(|(_, role)| role.resources.gpu_devices() > 0);
+    let named = roles.map(|(number, role)| (number, types_for(spec, role).to_vec()));
+    named.filter(|(_, types)| !types.is_empty()).collect()
 }
 
 /// Somebody who has nothing.
