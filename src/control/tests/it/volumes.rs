@@ -95,7 +95,8 @@ async fn tasks_have_their_code_whenever_the_server_is_killed() {
 async fn a_volume_that_cannot_be_removed_keeps_nobody_from_looking_at_its_node() {
     let house = House::new(1);
     let database = house.database().await;
-    let (place, password) = ((house.path(), Consent::default()), Some("correct horse".into()));
+    let key = control::KeyFile::new(house.path(), None);
+    let (place, password) = ((&key, Consent::default()), Some("correct horse".into()));
     let founded = control::found(&database, place, password).await.unwrap();
     let options = house.options(database);
     let endpoint = options.nodes[0].endpoint.clone();
