@@ -239,14 +239,16 @@ async fn a_time_limit_is_changed_while_its_job_runs() {
     submit(backend, job("goes-on", 1, 8, "sleep 1000", &limited(4))).await;
     until_state(backend, "goes-on", State::Running).await;
     set("goes-on", "1h").await.unwrap();
-    // By the one that it had it would be over by now.
-    tokio::time::sleep(std::time::Duration::from_secs(5)).await;
+    // One that began later, with the limit that it had, is over before it.
+    submit(backend, job("over", 1, 0, "sleep 1000", &limited(4))).await;
+    until_state(backend, "over", State::Stopped).await;
     let runs = backend.jobs.get(&admin(), &key("goes-on")).await.unwrap();
     assert_eq!(runs.summary.state, State::Running);
     assert_eq!(runs.time_limit.unwrap().to_string(), "1h");
     let listed = backend.jobs.list(&admin(), &api::jobs::JobQuery::default()).await.unwrap();
     let began = runs.attempts[0].started_at.unwrap();
-    assert_eq!(listed.jobs[0].ends_by, Some(began.plus_millis(3_600_000)));
+    let listed = listed.jobs.iter().find(|job| job.key == key("goes-on")).unwrap();
+    assert_eq!(listed.ends_by, Some(began.plus_millis(3_600_000)));
     let refused = set("goes-on", "2s").await.unwrap_err();
     assert_eq!(refused.code, ErrorCode::InvalidParametersError);
     assert!(refused.message.contains("has run for"), "{}", refused.message);
