@@ -5,6 +5,7 @@ mod xterm;
 
 use std::rc::Rc;
 
+use api::terminals::TerminalEnd;
 use leptos::html::Div;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -59,8 +60,8 @@ enum Condition {
     Opening,
     Open,
     Broken,
-    /// Why, as the server's word, and the exit code where it told one.
-    Ended(String, Option<String>),
+    /// Why; `None`: the server says more than this page knows.
+    Ended(Option<TerminalEnd>),
     /// Why, in words.
     Refused(String),
     /// The script could not be loaded.
@@ -74,17 +75,17 @@ impl Condition {
             "open" => Self::Open,
             "broken" => Self::Broken,
             "refused" => Self::Refused(detail),
-            "ended" => match detail.split_once(' ') {
-                Some((reason, code)) => Self::Ended(reason.to_owned(), Some(code.to_owned())),
-                None => Self::Ended(detail, None),
-            },
+            "ended" => {
+                let (reason, code) = detail.split_once(' ').unwrap_or((&detail, ""));
+                Self::Ended(TerminalEnd::read(reason, code.parse().ok()))
+            }
             _opening => Self::Opening,
         }
     }
 
     fn is_over(&self) -> bool {
         match self {
-            Self::Ended(..) | Self::Refused(_) => true,
+            Self::Ended(_) | Self::Refused(_) => true,
             Self::Opening | Self::Open | Self::Broken | Self::Missing => false,
         }
     }
@@ -97,17 +98,17 @@ impl Condition {
             Self::Broken => t.broken,
             Self::Refused(words) => return (texts.said)(words),
             Self::Missing => t.missing,
-            Self::Ended(reason, code) => match (reason.as_str(), code) {
-                ("exited", Some(code)) => return (t.exited_with)(code),
-                ("closed", _) => t.closed,
-                ("left", _) => t.left,
-                ("idle", _) => t.idle,
-                ("taken_over", _) => t.taken_over,
-                ("lost", _) => t.lost,
-                ("revoked", _) => t.revoked,
-                ("stopping", _) => t.stopping,
-                _exited => t.exited,
-            },
+            Self::Ended(Some(TerminalEnd::Exited(Some(code)))) => {
+                return (t.exited_with)(&code.to_string());
+            }
+            Self::Ended(Some(TerminalEnd::Exited(None)) | None) => t.exited,
+            Self::Ended(Some(TerminalEnd::Closed)) => t.closed,
+            Self::Ended(Some(TerminalEnd::Left)) => t.left,
+            Self::Ended(Some(TerminalEnd::Idle)) => t.idle,
+            Self::Ended(Some(TerminalEnd::TakenOver)) => t.taken_over,
+            Self::Ended(Some(TerminalEnd::Lost)) => t.lost,
+            Self::Ended(Some(TerminalEnd::Revoked)) => t.revoked,
+            Self::Ended(Some(TerminalEnd::Stopping)) => t.stopping,
         };
         word.to_owned()
     }
@@ -245,6 +246,7 @@ mod tests {
         for reason in ["closed", "left", "idle", "taken_over", "lost", "revoked", "stopping"] {
             assert_ne!(words(reason), words("exited"), "{reason}");
         }
+        assert_eq!(Condition::read("ended", "in a way of tomorrow".into()), Condition::Ended(None));
         assert!(Condition::read("ended", "left".into()).is_over());
         assert_eq!(Condition::read("refused", "why".into()), Condition::Refused("why".into()));
     }

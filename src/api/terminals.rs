@@ -130,3 +130,61 @@ pub enum TerminalEnd {
     /// The server stops.
     Stopping,
 }
+
+impl TerminalEnd {
+    /// As it is told.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Exited(_) => "exited",
+            Self::Closed => "closed",
+            Self::Left => "left",
+            Self::Idle => "idle",
+            Self::TakenOver => "taken_over",
+            Self::Lost => "lost",
+            Self::Revoked => "revoked",
+            Self::Stopping => "stopping",
+        }
+    }
+
+    /// Reads it as it is told, with the exit code where one is told; `None`: nobody says so.
+    #[must_use]
+    pub fn read(word: &str, code: Option<u32>) -> Option<Self> {
+        let all = [
+            Self::Exited(code),
+            Self::Closed,
+            Self::Left,
+            Self::Idle,
+            Self::TakenOver,
+            Self::Lost,
+            Self::Revoked,
+            Self::Stopping,
+        ];
+        all.into_iter().find(|end| end.word() == word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_is_read_as_it_is_told() {
+        for end in [
+            TerminalEnd::Exited(Some(7)),
+            TerminalEnd::Exited(None),
+            TerminalEnd::Closed,
+            TerminalEnd::Left,
+            TerminalEnd::Idle,
+            TerminalEnd::TakenOver,
+            TerminalEnd::Lost,
+            TerminalEnd::Revoked,
+            TerminalEnd::Stopping,
+        ] {
+            let told = serde_json::to_value(end).unwrap();
+            let code = told["code"].as_u64().and_then(|code| u32::try_from(code).ok());
+            assert_eq!(TerminalEnd::read(told["reason"].as_str().unwrap(), code), Some(end));
+        }
+        assert_eq!(TerminalEnd::read("taken over", None), None);
+    }
+}

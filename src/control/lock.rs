@@ -2,7 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Locks; a panic of another holder does not make the value wrong, since holders only replace it.
+/// Locks; a panic of another holder does not make the value wrong. Holders replace it, or put one thing into it or
+/// take one out; who takes several steps (`container/launch/gate.rs`) calls nothing in between that may panic.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -57,6 +57,7 @@ use crate::{loops, ops};
 mod configured;
 mod health;
 mod identity;
+mod sane;
 
 pub use health::{Figures, LoopPass, Part};
 pub use identity::{Consent, KeyFile};
@@ -428,6 +429,7 @@ mod tests {
 
     use api::Actor;
     use api::jobs::Submission;
+    use database::ConnectionTrait;
     use futures::StreamExt;
     use protocol::ids::JobKey;
     use protocol::state::State;
@@ -516,6 +518,21 @@ mod tests {
         assert_eq!(control.own_failures().panics, 1);
         let unwell = control.readiness().await.into_iter().filter(|part| part.problem.is_some());
         assert_eq!(unwell.collect::<Vec<_>>(), []);
+        control.sanity_check().await;
         control.shutdown().await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    #[should_panic(expected = "known than is stored of {\"job 1\"}")]
+    async fn what_is_stored_and_nobody_was_told_of_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let control = started(folder.path()).await;
+        submit(&control, "runs", "sleep 1000").await;
+        until(&control, "runs", State::Running).await;
+        control.sanity_check().await;
+        let transaction = control.database().begin().await.unwrap();
+        transaction.execute_unprepared("UPDATE jobs SET moved_ms = 7").await.unwrap();
+        transaction.commit().await.unwrap();
+        control.sane_within(Duration::from_secs(1)).await;
     }
 }

@@ -37,6 +37,7 @@ mod sane;
 pub(crate) mod tests;
 mod told;
 
+pub(crate) use compared::Essence;
 use counted::Jobs;
 pub(crate) use holdings::{Holding, Holdings, amount_of_each};
 pub(crate) use owner::{SchedulerHandle, Unanswered};

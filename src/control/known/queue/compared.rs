@@ -2,9 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use database::jobs::{Sums, part_of};
+use database::jobs::{JobRow, Sums, part_of};
 use protocol::ids::JobId;
+use protocol::placement::TaskPlacement;
+use protocol::spec::{Priority, TimeLimit};
 use protocol::state::State;
+use protocol::time::Timestamp;
+use scheduler::model::Demand;
 
 use super::{Queue, told};
 use crate::known::active::Active;
@@ -12,7 +16,49 @@ use crate::known::active::Active;
 /// Of so many jobs in a pass it is looked at anew how long they are expected to run: passes are short.
 const SOME: usize = 5_000;
 
+/// What the scheduler goes by of a job, and what that holds.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Essence {
+    waits: bool,
+    is_held: bool,
+    stops: bool,
+    priority: Priority,
+    moved_ms: i64,
+    attempt: Option<u32>,
+    not_before: Option<Timestamp>,
+    time_limit: Option<TimeLimit>,
+    tasks: Vec<(TaskPlacement, Demand)>,
+}
+
+impl Essence {
+    /// Of a job whose tasks that have not ended are these, in any order.
+    pub(crate) fn of(row: &JobRow, mut tasks: Vec<(TaskPlacement, Demand)>) -> Self {
+        tasks.sort_by_key(|(place, _)| (place.role, place.index));
+        Self {
+            waits: row.state == State::Waiting,
+            is_held: row.held.is_some(),
+            stops: row.stop.is_some(),
+            priority: row.priority,
+            moved_ms: row.moved_ms,
+            attempt: row.attempt,
+            not_before: row.not_before,
+            time_limit: row.time_limit,
+            tasks,
+        }
+    }
+}
+
 impl Queue {
+    /// All that is known, once it was looked over.
+    pub(crate) fn essences(&self) -> BTreeMap<JobId, Essence> {
+        self.sanity_check();
+        let held = |job: &JobId| self.running.get(job).map(|running| running.tasks.clone());
+        let of = |(id, job): (&JobId, &Active)| {
+            (*id, Essence::of(&job.row, held(id).unwrap_or_default()))
+        };
+        self.jobs.all().map(of).collect()
+    }
+
     /// The parts of which something else is stored than is known, and all jobs that are known of them.
     pub(crate) fn differing(&self, stored: &BTreeMap<i64, Sums>) -> (Vec<i64>, BTreeSet<JobId>) {
         let mut known: BTreeMap<i64, Sums> = BTreeMap::new();

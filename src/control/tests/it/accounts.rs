@@ -14,7 +14,7 @@ use futures::StreamExt;
 use protocol::ids::JobKey;
 use protocol::state::State;
 
-use crate::house::{House, admin, job};
+use crate::house::{House, admin, close, job};
 
 const PASSWORD: &str = "a horse that is correct";
 
@@ -81,7 +81,7 @@ async fn a_removed_users_name_is_never_given_again() {
     }
     let detail = backend.jobs.get(&admin(), &key).await.unwrap();
     assert_eq!(detail.summary.key.user, carol.user, "administrators still reach what he left");
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -105,7 +105,7 @@ async fn nobody_leaves_no_jobs_behind() {
     }
     let late = submit(backend, "dave", job("late", 1, 0, "true", "")).await.unwrap_err();
     assert_eq!(late.code, ErrorCode::NoUserError);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -132,7 +132,7 @@ async fn a_token_outlives_nothing_that_made_it() {
     assert_eq!(days, 90);
     let longer = make(&Means::Password, Some(91 * 86_400)).await.unwrap_err();
     assert_eq!(longer.code, ErrorCode::InvalidParametersError);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -152,7 +152,7 @@ async fn a_user_has_only_so_many_tokens() {
     }
     assert_eq!(users.token_actor(&first.token).await.unwrap(), None, "the oldest made place");
     assert_eq!(users.tokens(&admin()).await.unwrap().len(), 100);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -168,12 +168,12 @@ async fn tokens_without_end_are_an_administrators_decision() {
     let users = &control.backend.users;
     let made = users.create_token(&admin(), &Means::Password, "x", None).await.unwrap();
     assert_eq!(made.view.expires_at, None);
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
     let control = start(false).await;
     let tokens = control.backend.users.tokens(&admin()).await.unwrap();
     assert!(tokens[0].expires_at.is_some(), "it ends since that is not allowed any more");
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -210,7 +210,7 @@ async fn a_password_set_by_somebody_else_is_good_for_choosing_another_one_alone(
     assert_eq!(code(users.sign_in("alice", &first).await), ErrorCode::TemporaryPasswordError);
     let nobody = users.choose_password("nobody-here", &first, own).await;
     assert_eq!(code(nobody), ErrorCode::IncorrectPasswordError);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -257,7 +257,7 @@ async fn changes_of_accounts_are_written_down() {
     ];
     assert_eq!(written, wanted.iter().map(|action| action.as_str()).collect());
     assert!(entries.iter().all(|entry| entry.object == "alice"), "{entries:?}");
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -296,7 +296,7 @@ async fn what_an_administrator_does_to_others_jobs_is_written_down() {
         assert_eq!(of(action), 1, "{action:?}: {entries:?}");
     }
     assert!(entries.iter().all(|entry| entry.actor.as_str() == "admin"), "{entries:?}");
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -313,7 +313,7 @@ async fn a_name_is_no_address_of_anothers_job() {
         assert_eq!(report.unwrap().problems[0].path, "jobName", "{name}");
     }
     submit(backend, "bob", job("x~y", 1, 0, "true", "")).await.unwrap();
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -327,7 +327,7 @@ async fn of_many_jobs_of_one_name_one_is_taken() {
     let refused: Vec<Error> = answers.into_iter().filter_map(Result::err).collect();
     assert_eq!(refused.len(), 39, "{refused:?}");
     assert!(refused.iter().all(|one| one.code == ErrorCode::ConflictJobError), "{refused:?}");
-    control.shutdown().await;
+    close(&control).await;
 }
 
 /// A job with a secret, under a name.
@@ -359,7 +359,7 @@ async fn secrets_are_cloned_by_their_owner_alone() {
     let refused = clone("bob", None).await.unwrap_err();
     assert_eq!(refused.code, ErrorCode::InvalidParametersError, "{refused}");
     clone("alice", Some(original)).await.unwrap();
-    control.shutdown().await;
+    close(&control).await;
 }
 
 /// A job with a value that is not for everybody, in its variables and its command.
@@ -390,7 +390,7 @@ async fn others_do_not_see_what_names_say_is_secret() {
     }
     let seen = backend.jobs.get(&actor("bob"), &key).await.unwrap();
     assert_eq!(seen.roles[0].command, "export API_KEY=******; sleep 1000");
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -415,7 +415,7 @@ async fn what_is_masked_of_anothers_job_is_never_a_value() {
     }
     let stars = job("stars", 1, 0, "echo ****** && sleep 1000", "");
     submit(backend, "bob", stars).await.unwrap();
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -437,7 +437,7 @@ async fn private_jobs_are_their_owners() {
     let seen = backend.jobs.get(&bob, &key).await.unwrap();
     assert_eq!(seen.roles[0].command, "******");
     backend.jobs.config(&actor("alice"), &key, ConfigForm::Json).await.unwrap();
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -449,5 +449,5 @@ async fn others_do_not_see_how_nodes_are_reached() {
     let seen = nodes.list(&actor("bob")).await.unwrap();
     assert_eq!((seen[0].endpoint.as_str(), seen[0].simulated), ("", true));
     assert_eq!(nodes.get(&actor("bob"), &seen[0].name).await.unwrap().endpoint, "");
-    control.shutdown().await;
+    close(&control).await;
 }

@@ -15,7 +15,9 @@ use protocol::exit::Cause;
 use protocol::ids::NodeName;
 use protocol::state::State;
 
-use crate::house::{House, PATIENCE, admin, job, key, submit, until, until_node, until_state};
+use crate::house::{
+    House, PATIENCE, admin, close, job, key, submit, until, until_node, until_state,
+};
 
 const HOUR: i64 = 3_600_000;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
@@ -48,12 +50,12 @@ async fn a_reboot_is_not_the_jobs_failure() {
     let control = house.start().await;
     submit(&control.backend, job("runs", 1, 1, "sleep 1000", ONCE)).await;
     until_state(&control.backend, "runs", State::Running).await;
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
     house.node(0).reboot();
     let control = house.start().await;
     runs_again_uncounted(&control.backend, "runs").await;
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -69,7 +71,7 @@ async fn no_clock_says_whose_fault_it_was() {
     house.node(0).reboot();
     house.node(0).set_unreachable(false);
     runs_again_uncounted(backend, "runs").await;
-    control.shutdown().await;
+    close(&control).await;
 }
 
 /// It ends its containers first, and they are seen to end.
@@ -89,7 +91,7 @@ async fn an_engine_that_goes_down_is_waited_for() {
     node.set_inspect_error(None);
     node.set_unreachable(false);
     runs_again_uncounted(backend, "runs").await;
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -102,7 +104,7 @@ async fn a_start_that_fails_once_is_tried_again() {
     let done = until_state(backend, "starts", State::Succeeded).await;
     assert_eq!((done.summary.retries.user, done.summary.retries.platform), (0, 0));
     assert_eq!((done.attempts.len(), house.node(0).starts()), (1, 1));
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -121,7 +123,7 @@ async fn a_node_with_a_wrong_clock_stops_no_job() {
     let attempt = &limited.attempts[0];
     let began = attempt.started_at.unwrap().0 - attempt.placed_at.0;
     assert!(began.abs() < HOUR / 2, "it is told in the server's time: {began}");
-    control.shutdown().await;
+    close(&control).await;
 }
 
 /// A house in which closed nodes are tried again soon.
@@ -188,7 +190,7 @@ async fn a_node_that_starts_nothing_is_closed_until_it_can() {
     let opened = (AuditAction::NodeDrained, "opened again by itself".to_owned());
     assert_eq!(last_entry(backend).await, opened);
     assert!(node.containers().iter().all(|name| !name.contains("probe")), "nothing is left");
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -202,7 +204,7 @@ async fn a_node_stays_closed_over_a_restart() {
         control.backend.jobs.stop(&admin(), &key(job)).await.unwrap();
         until_state(&control.backend, job, State::Stopped).await;
     }
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
     let (control, _) = started(&house).await;
     let backend = &control.backend;
@@ -213,7 +215,7 @@ async fn a_node_stays_closed_over_a_restart() {
     assert_eq!(backend.nodes.get(&admin(), &name).await.unwrap().closed, None);
     let detail = "takes tasks again".to_owned();
     assert_eq!(last_entry(backend).await, (AuditAction::NodeDrained, detail));
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -229,7 +231,7 @@ async fn jobs_that_cannot_start_close_no_node() {
     submit(backend, job("after", 1, 0, "exit 0", "")).await;
     until_state(backend, "after", State::Succeeded).await;
     assert_eq!(backend.nodes.get(&admin(), &name).await.unwrap().closed, None);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -248,7 +250,7 @@ async fn a_task_that_cannot_be_killed_closes_its_node_until_it_is_gone() {
     let held = view.gpus.iter().filter(|gpu| gpu.job == Some(key("stuck")));
     assert_eq!((view.condition, held.count()), (NodeCondition::Draining, 2));
     until_so(|| node.calls(Call::Stop) > 3).await;
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
 
     let (control, _) = started(&house).await;
@@ -265,7 +267,7 @@ async fn a_task_that_cannot_be_killed_closes_its_node_until_it_is_gone() {
     until_node(backend, &name, |view| view.closed.is_none()).await;
     submit(backend, job("after", 1, 8, "exit 0", "")).await;
     until_state(backend, "after", State::Succeeded).await;
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -286,5 +288,5 @@ async fn an_administrator_may_open_a_node_though_a_task_cannot_be_killed_there()
     assert_eq!(backend.nodes.get(&admin(), &name).await.unwrap().closed, None);
     node.refuse(Call::Stop, false);
     until_state(backend, "stuck", State::Stopped).await;
-    control.shutdown().await;
+    close(&control).await;
 }

@@ -12,7 +12,7 @@ use protocol::health::{Check, Sign};
 use protocol::ids::NodeName;
 use protocol::state::State;
 
-use crate::house::{House, admin, job, key, submit, until, until_node, until_state};
+use crate::house::{House, admin, close, job, key, submit, until, until_node, until_state};
 
 const ONCE: &str = r#""retryCount": 0,"#;
 
@@ -50,7 +50,7 @@ async fn what_fails_on_a_node_that_fails_its_check_is_tried_again_uncounted() {
     let [was] = opened.health.history.as_slice() else { panic!("{:?}", opened.health) };
     assert!(matches!(&was.ailment.sign, Sign::Check { name, .. } if name == "disk"));
     assert_eq!(was.ended_by, Some(admin().user));
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -64,7 +64,7 @@ async fn nothing_starts_on_a_node_that_fails_what_comes_before() {
     assert!(matches!(&exit.cause, Cause::NodeUnwell { node, .. } if *node == name), "{exit:?}");
     assert_eq!(waits.attempts[0].tasks[0].started_at, None);
     until_node(backend, &name, |node| node.condition == NodeCondition::Draining).await;
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -76,7 +76,7 @@ async fn what_passes_is_in_nobodys_way() {
     until_state(backend, "runs", State::Succeeded).await;
     let node = backend.nodes.get(&admin(), &name).await.unwrap();
     assert_eq!((node.condition, node.health.ailments.len()), (NodeCondition::Ready, 0));
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -84,7 +84,7 @@ async fn a_node_is_back_once_its_check_has_passed_as_often_in_a_row_as_it_has_to
     let house = House::new(1);
     let (control, name) = checked(&house, "free", "sleep 0; exit 1").await;
     until_node(&control.backend, &name, |node| node.condition == NodeCondition::Draining).await;
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
 
     // It is mended, and looked at without a pause.
@@ -106,7 +106,7 @@ async fn a_node_is_back_once_its_check_has_passed_as_often_in_a_row_as_it_has_to
     assert_eq!(was.ended_by, None, "nobody has said so");
     submit(&control.backend, job("runs", 1, 1, "sleep 0", ONCE)).await;
     until_state(&control.backend, "runs", State::Succeeded).await;
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -124,5 +124,5 @@ async fn a_node_whose_disk_is_full_takes_nothing() {
     assert_eq!(full.health.ailments[0].sign, Sign::Disk(1));
     submit(backend, job("waits", 1, 1, "exit 0", ONCE)).await;
     until(backend, "waits", |detail| detail.summary.waiting.is_some()).await;
-    control.shutdown().await;
+    close(&control).await;
 }

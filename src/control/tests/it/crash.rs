@@ -6,7 +6,7 @@ use protocol::state::State;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
-use crate::house::{House, job, submit, until};
+use crate::house::{House, close, job, submit, until};
 
 const JOBS: u32 = 20;
 
@@ -70,7 +70,7 @@ fn every_job_ends_as_it_should_and_nothing_is_left() {
             for node in 0..2 {
                 house.node(node).until_empty().await;
             }
-            control.shutdown().await;
+            close(&control).await;
         });
         for node in 0..2 {
             let most = house.node(node).most_made();

@@ -5,7 +5,7 @@ use api::cluster::Drain;
 use protocol::exit::Cause;
 use protocol::state::State;
 
-use crate::house::{House, admin, job, submit, until, until_state};
+use crate::house::{House, admin, close, job, submit, until, until_state};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_runs_on_an_emptied_node_goes_elsewhere() {
@@ -37,7 +37,7 @@ async fn what_runs_on_an_emptied_node_goes_elsewhere() {
     let all = ["takes tasks again", "is emptied at once", "takes nothing new"];
     assert_eq!(written, all.map(drained));
     assert!(!backend.nodes.get(&admin(), &node).await.unwrap().emptied);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 /// Only somebody who knows it can say that a node which does not answer is dead.
@@ -68,5 +68,5 @@ async fn what_was_on_a_dead_node_starts_elsewhere() {
     house.node(at).until_empty().await;
     let after = until_state(backend, "survives", State::Running).await;
     assert_eq!(after.attempts.len(), 2);
-    control.shutdown().await;
+    close(&control).await;
 }

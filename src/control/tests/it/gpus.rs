@@ -7,7 +7,7 @@ use protocol::exit::Cause;
 use protocol::gpus::{GpuProblem, Reading, Told};
 use protocol::state::State;
 
-use crate::house::{House, admin, job, key, submit, until, until_node, until_state};
+use crate::house::{House, admin, close, job, key, submit, until, until_node, until_state};
 
 /// What the driver of a machine says that has GPUs with these UUIDs.
 fn reading(uuids: &[&str]) -> Reading {
@@ -68,7 +68,7 @@ async fn gpus_are_found_and_who_holds_one_that_vanishes_is_told() {
     house.node(0).set_gpus(Some(reading(&["GPU-a", "GPU-b", "GPU-c"])));
     backend.nodes.probe(&admin(), &name).await.unwrap();
     until_state(backend, "single", State::Running).await;
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -100,7 +100,7 @@ async fn who_fails_on_a_gpu_that_was_pulled_out_is_tried_again_on_another_one() 
     // There it is its own fault.
     let ended = until_state(backend, "trains", State::Failed).await;
     assert_eq!(ended.summary.exit.unwrap().cause, Cause::CommandFailed);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -125,5 +125,5 @@ async fn what_keeps_gpus_from_being_found_is_told() {
     let refused = nodes.probe(&admin(), &"none".parse().unwrap()).await.unwrap_err();
     assert_eq!(refused.code, ErrorCode::NoNodeError);
     assert_eq!(house.node(1).probes(), 0);
-    control.shutdown().await;
+    close(&control).await;
 }

@@ -7,7 +7,7 @@ use database::ConnectionTrait;
 use engine::EngineError;
 use protocol::state::State;
 
-use crate::house::{House, PATIENCE, job, submit, until_state};
+use crate::house::{House, PATIENCE, close, job, submit, until_state};
 
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
@@ -61,7 +61,7 @@ async fn a_database_that_hangs_is_named() {
     assert_eq!(problem(&control.readiness().await, "storage"), None);
     held.rollback().await.unwrap();
     until_well(&control).await;
-    control.shutdown().await;
+    close(&control).await;
 }
 
 /// A database may say that it has stored what it has not.
@@ -76,7 +76,7 @@ async fn writes_that_are_thrown_away_are_noticed() {
     until(&control, |parts| problem(parts, "database") == Some(thrown_away)).await;
     tamper(&control, "DROP TRIGGER forget").await;
     until_well(&control).await;
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -103,5 +103,5 @@ async fn alarms_have_their_figures() {
         let known = figures.loops.iter().find(|pass| pass.name == name);
         assert!(known.is_some_and(|pass| pass.age <= pass.patience), "{name}: {figures:#?}");
     }
-    control.shutdown().await;
+    close(&control).await;
 }

@@ -91,6 +91,12 @@ impl House {
     }
 }
 
+/// The end of a test, or of a server in it: what it knows is what it has stored.
+pub(crate) async fn close(control: &Control) {
+    control.sanity_check().await;
+    control.shutdown().await;
+}
+
 fn node(name: &str) -> NodeSettings {
     NodeSettings {
         name: NodeName::new(name).unwrap(),

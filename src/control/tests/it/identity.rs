@@ -17,7 +17,7 @@ use protocol::ids::{JobId, TaskKey};
 use protocol::state::State;
 use protocol::wait::WaitReason;
 
-use crate::house::{House, PATIENCE, admin, job, submit, until, until_state};
+use crate::house::{House, PATIENCE, admin, close, job, submit, until, until_state};
 
 const BACKUP: &str = "backup.db";
 const TAKE_OVER: Consent = Consent { take_over: true, begin_anew: false };
@@ -49,13 +49,13 @@ async fn with_a_backup() -> House {
     let control = house.start().await;
     submit(&control.backend, job("known", 1, 1, "sleep 1000", "")).await;
     until_state(&control.backend, "known", State::Running).await;
-    control.shutdown().await;
+    close(&control).await;
     copy(&house.path().join("berth.db"), &house.path().join(BACKUP));
     drop(control);
     let control = house.start().await;
     submit(&control.backend, job("lost", 1, 4, "sleep 1000", "")).await;
     until_state(&control.backend, "lost", State::Running).await;
-    control.shutdown().await;
+    close(&control).await;
     house
 }
 
@@ -135,7 +135,7 @@ async fn what_a_restored_backup_does_not_know_is_not_touched() {
     decides(backend, &held).await;
     until_state(backend, "waits", State::Running).await;
     assert!(!house.node(0).containers().contains(&held.container));
-    control.shutdown().await;
+    close(&control).await;
 }
 
 /// An administrator, and nobody else, stops it and then removes it.
@@ -182,7 +182,7 @@ async fn a_new_job_never_gets_the_container_of_an_earlier_life() {
     assert!(log_of(backend, "other").await.contains("echo mine"));
     let held = until_held(backend, |held| held.len() == 1).await.remove(0);
     assert!(held.doing.is_running() && held.job == "lost", "{held:?}");
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -192,7 +192,7 @@ async fn a_copied_folder_is_not_served_beside_its_original() {
     let backend = &control.backend;
     submit(backend, job("before", 1, 1, "sleep 1000", "")).await;
     until_state(backend, "before", State::Running).await;
-    control.shutdown().await;
+    close(&control).await;
     let folder = house.path().join("copy");
     std::fs::create_dir(&folder).unwrap();
     copy(&house.path().join("berth.db"), &folder.join("berth.db"));
@@ -226,7 +226,7 @@ async fn a_copied_folder_is_not_served_beside_its_original() {
         assert_eq!(detail.attempts.len(), 1, "{name}");
     }
     assert_eq!((house.node(0).stops(), house.node(0).containers().len()), (0, 3));
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -245,7 +245,7 @@ async fn a_lost_database_is_not_begun_anew_without_a_word() {
     assert_eq!(refused.code, ErrorCode::NoTaskError, "it is not ours to stop");
     let used = backend.nodes.get(&admin(), node).await.unwrap().used;
     assert_eq!((used.cpus, house.node(0).containers()), (0, before));
-    control.shutdown().await;
+    close(&control).await;
 }
 
 /// What only looks like ours: another cluster's by the label, and one of a job that was never given.
@@ -266,7 +266,7 @@ async fn foreign_containers_are_shown_and_left_alone() {
         engine.create(&spec).await.unwrap();
         engine.start(&spec.name()).await.unwrap();
     }
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
     let control = house.start().await;
     let backend = &control.backend;
@@ -275,7 +275,7 @@ async fn foreign_containers_are_shown_and_left_alone() {
     assert_eq!(held[1].cluster.as_deref(), Some("theirs"));
     until_state(backend, "own", State::Running).await;
     assert_eq!((house.node(0).containers().len(), house.node(0).stops()), (3, 0));
-    control.shutdown().await;
+    close(&control).await;
 }
 
 fn container(cluster: &str, id: i64) -> ContainerSpec {
@@ -314,7 +314,7 @@ async fn containers_of_before_there_were_epochs_are_still_ours() {
     transaction.commit().await.unwrap();
     submit(&control.backend, job("old", 1, 1, "sleep 1000", "")).await;
     until_state(&control.backend, "old", State::Running).await;
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
     let control = house.start().await;
     let backend = &control.backend;
@@ -324,5 +324,5 @@ async fn containers_of_before_there_were_epochs_are_still_ours() {
     let old = until_state(backend, "old", State::Stopped).await;
     assert_eq!(old.attempts.len(), 1);
     assert_eq!(backend.quarantine.list(&admin(), None).await.unwrap(), []);
-    control.shutdown().await;
+    close(&control).await;
 }

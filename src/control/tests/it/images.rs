@@ -11,7 +11,7 @@ use futures::StreamExt;
 use protocol::image::ImageState;
 use protocol::state::State;
 
-use crate::house::{House, PATIENCE, admin, job, key, submit, until_state};
+use crate::house::{House, PATIENCE, admin, close, job, key, submit, until_state};
 
 fn wish(job: &str, name: &str, registry: &str) -> SaveImage {
     SaveImage {
@@ -54,7 +54,7 @@ async fn a_save_outlives_its_task_and_the_server() {
     assert_eq!((begun.state, begun.image.as_str()), (ImageState::Saving, "saved/admin/made:1"));
     until_state(&control.backend, "short", State::Succeeded).await;
     assert_eq!(house.node(0).containers().len(), 1, "it is being saved");
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
     let control = house.start().await;
     let images = settled(&control.backend).await;
@@ -67,7 +67,7 @@ async fn a_save_outlives_its_task_and_the_server() {
     assert!(gone.message.contains("has no container on"), "{gone}");
     let events = control.backend.jobs.events(&admin(), &key("short")).await.unwrap();
     assert!(events.iter().any(|event| event.message.contains("saved as saved/admin/made:1")));
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -94,7 +94,7 @@ async fn what_is_pushed_leaves_nothing_on_its_node() {
     assert_eq!(save("pushed", "").await.unwrap_err().code, ErrorCode::ConflictImageError);
     settled(backend).await;
     assert_eq!(house.node(0).images(), ["saved/admin/refused:1"]);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -117,7 +117,7 @@ async fn only_registries_that_are_named_are_asked() {
     let push = wish("hub", "first", "elsewhere.example.org/x:1");
     let refused = backend.images.save(&admin(), &push).await.unwrap_err();
     assert_eq!(refused.code, ErrorCode::ForbiddenUserError, "{refused}");
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -143,7 +143,7 @@ async fn a_users_images_take_no_more_than_they_may() {
     settled(backend).await;
     backend.images.save(&admin(), &wish("runs", "third", "")).await.unwrap();
     assert!(settled(backend).await.iter().any(|image| image.state == ImageState::Saved));
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -180,7 +180,7 @@ async fn an_image_that_waits_for_a_silent_node_is_not_asked_for_without_pause() 
     assert!(tries <= 8, "{tries} tries");
     silent.set_unreachable(false);
     assert_eq!(settled(backend).await, []);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -220,5 +220,5 @@ async fn nobody_inherits_the_images_of_who_had_his_name() {
     assert!(refused.message.contains("no saved image"), "{refused}");
     assert_eq!(settled(backend).await, []);
     assert_eq!(house.node(0).images(), Vec::<String>::new());
-    control.shutdown().await;
+    close(&control).await;
 }

@@ -7,7 +7,7 @@ use api::Backend;
 use api::jobs::JobDetail;
 use protocol::state::State;
 
-use crate::house::{House, PATIENCE, admin, job, key, submit};
+use crate::house::{House, PATIENCE, admin, close, job, key, submit};
 
 /// Set where the test runs in a process of its own: what it takes at most is a process's.
 const ALONE: &str = "BERTH_TEST_ALONE";
@@ -60,7 +60,7 @@ async fn two_large_jobs() {
         backend.jobs.stop(&admin(), &key(name)).await.unwrap();
         until_seen(backend, name, |detail| detail.summary.state == State::Stopped).await;
     }
-    control.shutdown().await;
+    close(&control).await;
     let peak = peak_mb();
     println!("at most {peak} MB");
     assert!(peak <= MOST_MB, "two jobs of {TASKS} tasks took {peak} MB");

@@ -8,7 +8,7 @@ use protocol::exit::Cause;
 use protocol::ids::VirtualClusterName;
 use protocol::state::State;
 
-use crate::house::{House, admin, job, submit, until, until_state};
+use crate::house::{House, admin, close, job, submit, until, until_state};
 
 /// Whose virtual cluster has a lease of so many minutes.
 async fn start(house: &House, minutes: u32) -> Control {
@@ -27,7 +27,7 @@ async fn shorten(control: Control) {
     let shorter = "UPDATE attempts SET lease = 1 WHERE lease IS NOT NULL";
     transaction.execute_unprepared(shorter).await.unwrap();
     transaction.commit().await.unwrap();
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -62,7 +62,7 @@ async fn a_silent_nodes_job_begins_elsewhere_once_its_lease_is_over() {
     silent.until_empty().await;
     let after = until_state(backend, "moves", State::Running).await;
     assert_eq!(after.attempts.len(), 2, "what comes back does not go on");
-    control.shutdown().await;
+    close(&control).await;
 }
 
 /// Nobody has to wait for a node that is silent to have his job stopped.
@@ -80,5 +80,5 @@ async fn a_job_that_is_to_stop_ends_with_its_lease() {
     backend.jobs.stop(&admin(), &ends.summary.key).await.unwrap();
     let stopped = until_state(backend, "ends", State::Stopped).await;
     assert_eq!(stopped.attempts.len(), 1);
-    control.shutdown().await;
+    close(&control).await;
 }

@@ -9,7 +9,7 @@ use protocol::exit::{Blame, Cause};
 use protocol::state::State;
 use protocol::wait::WaitReason;
 
-use crate::house::{House, PATIENCE, admin, job, key, submit, until, until_state};
+use crate::house::{House, PATIENCE, admin, close, job, key, submit, until, until_state};
 
 fn worker(name: &str) -> TaskRef {
     TaskRef { job: key(name), attempt: None, role: "worker".parse().unwrap(), index: 0 }
@@ -34,7 +34,7 @@ async fn a_job_runs_and_its_log_outlives_its_container() {
     let log = backend.logs.follow(&admin(), &worker("hello"), 0).await.unwrap();
     let log: Vec<bytes::Bytes> = log.try_collect().await.unwrap();
     assert!(String::from_utf8(log.concat()).unwrap().contains("echo hello"));
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -47,7 +47,7 @@ async fn a_failure_says_why_and_is_tried_again_as_often_as_asked() {
     assert_eq!(failed.summary.retries.user, 2);
     let exit = failed.summary.exit.unwrap();
     assert_eq!((exit.code, exit.cause), (Some(3), Cause::CommandFailed));
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -69,7 +69,7 @@ async fn a_running_and_a_waiting_job_are_stopped() {
         let exit = stopped.summary.exit.unwrap();
         assert_eq!(exit.cause, Cause::StopRequested { by: "admin".into() });
     }
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -92,7 +92,7 @@ async fn what_is_let_past_a_waiting_job_does_not_come_to_stand_in_its_way() {
     assert_eq!(behind.reason, WaitReason::Behind { ahead: 1 });
     backend.jobs.stop(&admin(), &key("runs")).await.unwrap();
     until_state(backend, "head", State::Running).await;
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -111,7 +111,7 @@ async fn a_container_is_asked_once_to_stop() {
     backend.jobs.stop(&admin(), &key("runs")).await.unwrap();
     until_state(backend, "runs", State::Stopped).await;
     assert_eq!(house.node(0).stops(), 4);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -135,7 +135,7 @@ async fn what_can_never_start_is_refused_at_the_door() {
     assert_eq!(refuse(job("twice", 1, 0, "true", "")).await.code, ErrorCode::ConflictJobError);
     let page = backend.jobs.list(&admin(), &api::jobs::JobQuery::default()).await.unwrap();
     assert_eq!(page.total, 1, "nothing that was refused is stored");
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -152,7 +152,7 @@ async fn nothing_is_refused_for_ever_before_its_nodes_have_answered() {
     let other = job("other", 1, 9, "true", "");
     let report = control.backend.jobs.check(&admin(), &other).await.unwrap();
     assert!(matches!(report.dry_run, Some(DryRun::Waits(_))), "{report:?}");
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -164,7 +164,7 @@ async fn an_image_that_is_not_there_fails_the_job_with_its_name() {
     let failed = until_state(&control.backend, "image", State::Failed).await;
     let cause = failed.summary.exit.unwrap().cause;
     assert!(matches!(cause, Cause::ImageNotFound { image, .. } if image == "no/missing"));
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -188,7 +188,7 @@ async fn an_image_for_other_processors_fails_the_job_with_both() {
     assert_eq!(cause.blame(), Blame::User);
     let own = until_state(&control.backend, "own", State::Failed).await;
     assert_eq!(own.summary.exit.unwrap().cause, Cause::CommandNotExecutable, "a file of the job's");
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -204,7 +204,7 @@ async fn secrets_that_cannot_be_opened_are_not_the_jobs_fault() {
     house.node(0).set_unreachable(true);
     let control = house.start().await;
     submit(&control.backend, text).await;
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
     // Somebody mixed up the installation's keys.
     let key_file = house.path().join("secret.key");
@@ -223,14 +223,14 @@ async fn secrets_that_cannot_be_opened_are_not_the_jobs_fault() {
     };
     let waits = until(&control.backend, "sealed", waits).await;
     assert_eq!((waits.summary.state, waits.attempts.len()), (State::Preparing, 1));
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
     std::fs::write(&key_file, right).unwrap();
     let control = anew().await;
     let done = until_state(&control.backend, "sealed", State::Succeeded).await;
     assert_eq!((done.summary.retries.user, done.summary.retries.platform), (0, 0));
     assert_eq!(done.attempts.len(), 1);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -247,7 +247,7 @@ async fn a_node_out_of_contact_makes_its_job_unknown_until_it_is_back() {
     assert_eq!(back.attempts.len(), 1, "it was not started twice");
     backend.jobs.stop(&admin(), &key("far")).await.unwrap();
     until_state(backend, "far", State::Stopped).await;
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -265,7 +265,7 @@ async fn a_container_that_vanishes_is_the_platforms_failure_and_is_started_anew(
     assert_eq!((again.summary.retries.user, again.summary.retries.platform), (0, 1));
     let cause = &again.attempts[0].exit.as_ref().unwrap().cause;
     assert!(matches!(cause, Cause::ContainerLost { .. }));
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -304,5 +304,5 @@ async fn a_log_that_is_lost_with_its_container_ends() {
     .await;
     let ask = WindowAsk { place: LogPlace::End, count: 10, after: None };
     assert!(!backend.logs.window(&admin(), &second, &ask).await.unwrap().lost, "it is there");
-    control.shutdown().await;
+    close(&control).await;
 }

@@ -9,7 +9,7 @@ use protocol::state::State;
 use protocol::time::Timestamp;
 use protocol::wait::{Ground, WaitReason};
 
-use crate::house::{House, admin, job, key, submit, until, until_state};
+use crate::house::{House, admin, close, job, key, submit, until, until_state};
 
 fn limited(seconds: u32) -> String {
     format!(r#""extras": {{"berth": {{"timeLimit": {seconds}}}}},"#)
@@ -29,7 +29,7 @@ async fn a_job_is_stopped_when_its_time_is_over() {
     assert!(attempt.tasks.iter().all(|t| t.exit.as_ref().unwrap().cause == Cause::TimeLimit));
     assert!(attempt.completed_at.unwrap().since(attempt.started_at.unwrap()) >= 1_000);
     assert_eq!(ended.time_limit.unwrap().to_string(), "1s");
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -62,7 +62,7 @@ async fn a_job_with_a_grace_is_sent_its_signal_and_no_other_where_it_ends_in_tim
     while house.node(0).stops() == 0 {
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     }
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -89,7 +89,7 @@ async fn what_ends_in_time_goes_before_a_reserved_job_and_does_not_delay_it() {
     let after = until(backend, "big", waits).await.explanation.unwrap().expected.unwrap();
     // Earlier than thought it may start: how long `short` ran says something of `runs`, too.
     assert_eq!(after.latest, before.latest, "nothing has delayed it");
-    control.shutdown().await;
+    close(&control).await;
 }
 
 /// May run for an hour and is to have ended then.
@@ -125,7 +125,7 @@ async fn whose_deadline_is_near_goes_before_others_where_that_counts() {
     };
     until(backend, "near", |detail| place(detail) == Some(2)).await;
     until(backend, "far", |detail| place(detail) == Some(3)).await;
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -144,7 +144,7 @@ async fn a_deadline_that_has_passed_is_refused_where_it_stands() {
         let message = "the deadline 2001-01-01T00:00:00Z has passed: name a later one, or none";
         assert_eq!(problem.message, message);
     }
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -153,7 +153,7 @@ async fn what_like_jobs_ran_is_expected_of_the_next_one_after_a_restart_too() {
     let control = house.start().await;
     submit(&control.backend, job("past", 1, 8, "sleep 2", "")).await;
     until_state(&control.backend, "past", State::Succeeded).await;
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
     for restarts in 0..2 {
         let control = house.start().await;
@@ -168,7 +168,7 @@ async fn what_like_jobs_ran_is_expected_of_the_next_one_after_a_restart_too() {
             backend.jobs.stop(&admin(), &key(name)).await.unwrap();
             until_state(backend, name, State::Stopped).await;
         }
-        control.shutdown().await;
+        close(&control).await;
     }
 }
 
@@ -193,7 +193,7 @@ async fn a_task_writes_only_so_much_into_its_container() {
     assert!(exit.evidence[0].contains("where 0.0 GB are allowed"), "{exit:?}");
     let modest = until(backend, "modest", |_| true).await;
     assert_eq!(modest.summary.state, State::Running, "it asked for disk");
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -223,7 +223,7 @@ async fn a_job_is_kept_by_its_owner_and_administrators_see_who_holds_idle_gpus()
     jobs.stop(&admin(), &key("holds")).await.unwrap();
     until_state(&control.backend, "holds", State::Stopped).await;
     assert_eq!(code(kept(admin(), 4).await), ErrorCode::ConflictJobError);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -239,14 +239,16 @@ async fn a_time_limit_is_changed_while_its_job_runs() {
     submit(backend, job("goes-on", 1, 8, "sleep 1000", &limited(4))).await;
     until_state(backend, "goes-on", State::Running).await;
     set("goes-on", "1h").await.unwrap();
-    // By the one that it had it would be over by now.
-    tokio::time::sleep(std::time::Duration::from_secs(5)).await;
+    // One that began later, with the limit that it had, is over before it.
+    submit(backend, job("over", 1, 0, "sleep 1000", &limited(4))).await;
+    until_state(backend, "over", State::Stopped).await;
     let runs = backend.jobs.get(&admin(), &key("goes-on")).await.unwrap();
     assert_eq!(runs.summary.state, State::Running);
     assert_eq!(runs.time_limit.unwrap().to_string(), "1h");
     let listed = backend.jobs.list(&admin(), &api::jobs::JobQuery::default()).await.unwrap();
     let began = runs.attempts[0].started_at.unwrap();
-    assert_eq!(listed.jobs[0].ends_by, Some(began.plus_millis(3_600_000)));
+    let listed = listed.jobs.iter().find(|job| job.key == key("goes-on")).unwrap();
+    assert_eq!(listed.ends_by, Some(began.plus_millis(3_600_000)));
     let refused = set("goes-on", "2s").await.unwrap_err();
     assert_eq!(refused.code, ErrorCode::InvalidParametersError);
     assert!(refused.message.contains("has run for"), "{}", refused.message);
@@ -284,7 +286,7 @@ async fn a_time_limit_is_changed_while_its_job_runs() {
     let told: Vec<_> = events.iter().filter(|event| event.kind == "time limit changed").collect();
     assert_eq!(told.len(), 4);
     assert!(told[0].message.ends_with("changed its time limit from 2h to 4h"), "{told:?}");
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
 
     // It is kept, and ends the job.
@@ -301,5 +303,5 @@ async fn a_time_limit_is_changed_while_its_job_runs() {
     assert_eq!(ended.summary.exit.unwrap().cause, Cause::TimeLimit);
     let over = backend.jobs.set_time_limit(&admin(), &key("goes-on"), soon).await;
     assert_eq!(over.unwrap_err().code, ErrorCode::ConflictJobError);
-    control.shutdown().await;
+    close(&control).await;
 }

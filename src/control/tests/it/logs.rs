@@ -11,7 +11,7 @@ use futures::StreamExt;
 use protocol::state::State;
 use protocol::time::Timestamp;
 
-use crate::house::{House, admin, job, key, submit, until_state};
+use crate::house::{House, admin, close, job, key, submit, until_state};
 
 /// Lines that a task has written, each with its number.
 const LINES: u64 = 100_000;
@@ -71,7 +71,7 @@ async fn the_end_of_a_long_log_is_read_without_the_rest() {
     let mut follow = backend.logs.follow(&admin(), &worker("loud"), some.end + 5).await.unwrap();
     house.node(0).write_log(&container, later, ["more".to_owned()].into_iter());
     assert_eq!(&*follow.next().await.unwrap().unwrap(), b"more\n");
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -91,7 +91,7 @@ async fn a_long_log_is_followed_into_what_is_kept_of_it() {
     let rest: Vec<_> = rest.map(Result::unwrap).collect().await;
     let rest = String::from_utf8(rest.concat()).unwrap();
     assert!(rest.contains("the last word") && rest.len() < 100_000, "{} bytes", rest.len());
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -111,7 +111,7 @@ async fn a_user_follows_only_so_many_logs() {
     assert_eq!(refused.code, ErrorCode::TooManyRequestsError);
     followed.pop();
     assert!(backend.logs.follow(&admin(), &worker("loud"), 0).await.is_ok());
-    control.shutdown().await;
+    close(&control).await;
 }
 
 async fn window(backend: &Backend, place: LogPlace, after: Option<u64>) -> LogWindow {
@@ -176,7 +176,7 @@ async fn any_place_of_a_running_and_of_a_kept_log_is_read_alike() {
     house.node(0).until_empty().await;
     let kept = window(backend, LogPlace::End, None).await;
     assert_eq!(kept, end, "kept as it was read");
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -210,7 +210,7 @@ async fn a_log_is_followed_by_windows_without_a_gap() {
     let ask = WindowAsk { place: LogPlace::End, count: 1, after: None };
     let refused = backend.logs.window(&other, &worker("loud"), &ask).await.unwrap_err();
     assert_eq!(refused.code, ErrorCode::ForbiddenUserError);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -226,7 +226,7 @@ async fn who_waits_for_more_counts_among_those_who_follow() {
     let mut waiting: futures::stream::FuturesUnordered<_> = waiting.collect();
     let first = waiting.next().await.unwrap().unwrap_err();
     assert_eq!(first.code, ErrorCode::TooManyRequestsError, "it does not wait for its turn");
-    control.shutdown().await;
+    close(&control).await;
 }
 
 async fn together(backend: &Backend, place: TogetherPlace) -> Together {
@@ -287,7 +287,7 @@ async fn lines_of_all_tasks_come_in_the_order_of_time() {
         place = TogetherPlace::Before(read.first);
     }
     assert_eq!(back, all, "there and back");
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -377,7 +377,7 @@ async fn the_logs_of_all_tasks_are_searched_while_they_run_and_as_they_are_kept(
     let ask = SearchAsk { text: "a".into(), pattern: false, case: false, near: 1 };
     let refused = backend.logs.search_all(&other, &key("many"), None, 0, &ask).await.unwrap_err();
     assert_eq!(refused.code, ErrorCode::ForbiddenUserError);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -391,7 +391,7 @@ async fn a_search_through_all_tasks_leaves_room_for_others_logs() {
     assert_eq!((found.tasks.len(), found.all), (132, false));
     assert!(found.tasks[0].all, "{:?}", found.tasks[0]);
     assert!(found.tasks[128..].iter().all(|task| !task.all && task.unread.is_none()));
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -12,7 +12,7 @@ use protocol::time::Timestamp;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-use crate::house::{House, PATIENCE, admin, job, key, submit, until_state};
+use crate::house::{House, PATIENCE, admin, close, job, key, submit, until_state};
 
 /// A server that measures as fast as a test waits.
 async fn start(house: &House, exporter: Option<String>) -> Control {
@@ -74,12 +74,12 @@ async fn what_tasks_use_is_measured_and_stays_with_their_job() {
     house.node(0).until_empty().await;
     let after = until(&control, "measured", has_rates).await;
     assert_eq!(after.tasks.len(), 2);
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
     let control = start(&house, None).await;
     let kept = of_job(&control, "measured").await;
     assert!(has_rates(&kept), "it is kept beside the logs: {kept:?}");
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -91,13 +91,13 @@ async fn where_nothing_is_to_be_measured_nothing_is() {
     let control = control::start(options).await.unwrap();
     submit(&control.backend, job("unseen", 1, 1, "sleep 1", "")).await;
     until_state(&control.backend, "unseen", State::Succeeded).await;
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
     let control = start(&house, None).await;
     let seen = of_job(&control, "unseen").await;
     let [task] = seen.tasks.as_slice() else { panic!("{seen:?}") };
     assert!(task.series.is_empty() && task.gpus.is_empty(), "{task:?}");
-    control.shutdown().await;
+    close(&control).await;
 }
 
 /// Its first GPU, and what that did at first.
@@ -114,7 +114,7 @@ async fn measuring_goes_on_after_the_server_was_away() {
     submit(&control.backend, job("long", 1, 1, "sleep 1000", "")).await;
     until_state(&control.backend, "long", State::Running).await;
     until(&control, "long", |seen| load(seen).is_some()).await;
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
     let container = house.node(0).containers().remove(0);
     house.node(0).backdate(&container, an_hour_ago());
@@ -129,7 +129,7 @@ async fn measuring_goes_on_after_the_server_was_away() {
     let seen = of_job(&control, "long").await;
     let (gpu, load) = load(&seen).unwrap();
     assert_eq!(load, (gpu * 10) as f32, "what was measured before is there: {seen:?}");
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -164,7 +164,7 @@ async fn drivers_are_asked_once_a_minute_where_something_runs_and_one_that_hangs
     house.node(0).hang(Call::AskGpus, false);
     until(&control, "silent", |_| asked(0) == 1).await;
     assert_eq!(asked(1), 1, "its minute is not over");
-    control.shutdown().await;
+    close(&control).await;
 }
 
 fn an_hour_ago() -> Timestamp {
@@ -215,7 +215,7 @@ async fn each_task_has_what_its_own_gpus_did() {
             assert_eq!(load, Some((gpu.index * 10) as f32), "GPU {}", gpu.index);
         }
     }
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -236,7 +236,7 @@ async fn what_gpus_do_now_is_told_with_their_node() {
     let loads = tokio::time::timeout(PATIENCE, waiting).await.unwrap();
     assert_eq!(loads, [0, 10, 20, 30, 40, 50, 60, 70]);
     let name = control.backend.nodes.list(&admin()).await.unwrap().remove(0).name;
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
 
     // What its GPUs did before is kept as well.
@@ -250,7 +250,7 @@ async fn what_gpus_do_now_is_told_with_their_node() {
     assert_eq!(last(&seen.series, Metric::Cpus), Some(0.0), "nothing runs there");
     let error = metrics.of_node(&admin(), &ask("nothing".parse().unwrap())).await.unwrap_err();
     assert_eq!(error.code, ErrorCode::NoNodeError);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -270,7 +270,7 @@ async fn an_engine_that_does_not_answer_keeps_no_other_from_being_measured() {
     };
     until(&control, answers, has_rates).await;
     assert!(of_job(&control, hangs).await.tasks[0].series.is_empty());
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -289,7 +289,7 @@ async fn what_was_not_measured_is_empty_and_what_makes_no_sense_is_refused() {
     let backwards = MetricsAsk { from, until, ..ask("holds") };
     let error = metrics.of_job(&admin(), &backwards).await.unwrap_err();
     assert_eq!(error.code, ErrorCode::InvalidParametersError);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -322,10 +322,10 @@ async fn what_a_job_came_to_is_told_when_it_has_ended_and_after_a_restart() {
     assert_eq!((used.runs, used.of_runs, used.energy_wh), (2, 2, None));
     let error = backend.metrics.use_of_job(&admin(), &key("nothing")).await.unwrap_err();
     assert_eq!(error.code, ErrorCode::NoJobError);
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
     let control = start(&house, None).await;
     let after = control.backend.metrics.use_of_job(&admin(), &key("trains")).await.unwrap();
     assert_eq!(after, used, "it is kept");
-    control.shutdown().await;
+    close(&control).await;
 }

@@ -19,7 +19,7 @@ use protocol::placement::TaskPlacement;
 use protocol::state::State;
 use protocol::time::Timestamp;
 
-use crate::house::{House, PATIENCE, admin, job, key, submit, until_state};
+use crate::house::{House, PATIENCE, admin, close, job, key, submit, until_state};
 
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 /// Seconds of a day.
@@ -276,7 +276,7 @@ async fn the_use_of_a_month_is_the_sum_of_its_seconds() {
         // One server counts the first half of the jobs, the next one the other.
         let control = start(&house).await;
         assert_agrees(&told(&control.backend, sums.jobs).await, &sums);
-        control.shutdown().await;
+        close(&control).await;
     }
     let kinds = |of: fn(&Held) -> u64| sums.held.values().map(of).sum::<u64>();
     assert!(kinds(|held| held.preempted) > 0 && kinds(|held| held.wasted) > 0);
@@ -294,7 +294,7 @@ async fn goes_on(house: &House, control: Control, sums: &mut Sums) {
     submit(&control.backend, job("endless", 1, 3, "sleep 1000", "")).await;
     let detail = until_state(&control.backend, "endless", State::Running).await;
     let node = house.index_of(&detail.attempts[0].tasks[0].node);
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
     since(house, submitted, started).await;
     let container = house.node(node).containers().remove(0);
@@ -312,13 +312,13 @@ async fn goes_on(house: &House, control: Control, sums: &mut Sums) {
             until_state(&control.backend, "endless", State::Stopped).await;
             assert_agrees(&told(&control.backend, sums.jobs).await, sums);
         }
-        control.shutdown().await;
+        close(&control).await;
     }
     let control = start(house).await;
     // It ended today: then it is counted.
     lately(&control.backend, |day| day.jobs == 1).await;
     assert_agrees(&told(&control.backend, sums.jobs).await, sums);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 /// Makes it so that the one job that runs began then.
@@ -384,11 +384,11 @@ async fn what_a_job_uses_is_told_while_it_goes_on_and_counted_once_it_has_ended(
     until_state(backend, "long", State::Stopped).await;
     let ended = lately(backend, |_| true).await;
     assert!(ended.gpu_seconds >= runs.gpu_seconds, "{ended:?}");
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
     // Who begins counts what has ended.
     let control = start(&house).await;
     let counted = lately(&control.backend, |day| day.jobs == 1).await;
     assert_eq!(counted.gpu_seconds, ended.gpu_seconds, "it is not told twice");
-    control.shutdown().await;
+    close(&control).await;
 }

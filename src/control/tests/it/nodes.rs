@@ -12,7 +12,9 @@ use protocol::cluster::{NodeCondition, NodeNetwork, NodeSettings};
 use protocol::ids::VirtualClusterName;
 use protocol::state::State;
 
-use crate::house::{House, PATIENCE, admin, job, key, submit, until, until_node, until_state};
+use crate::house::{
+    House, PATIENCE, admin, close, job, key, submit, until, until_node, until_state,
+};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_of_the_configuration_file_is_changed_there() {
@@ -34,7 +36,7 @@ async fn a_node_of_the_configuration_file_is_changed_there() {
         assert!(refused.message.contains("configuration file"), "{}", refused.message);
     }
     assert_eq!(nodes.settings(&admin(), &node.name).await.unwrap(), node);
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
 
     // The file says nothing of it any more: it stays, and is the pages' to change.
@@ -52,7 +54,7 @@ async fn a_node_of_the_configuration_file_is_changed_there() {
     let written: Vec<_> = log.iter().map(|entry| (entry.action, entry.detail.as_str())).collect();
     let expected = [(AuditAction::NodeRemoved, ""), (AuditAction::NodeSaved, "labels")];
     assert_eq!(written, expected);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -73,13 +75,13 @@ async fn several_servers_have_no_node_that_each_reaches_on_its_own_machine() {
         assert!(refused.message.contains("servers.listen"), "{}", refused.message);
     }
     assert_eq!(nodes.list(&admin()).await.unwrap().len(), 1);
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
 
     // Whoever had one while he was alone is told before anything of it is touched.
     let control = house.start().await;
     control.backend.nodes.save(&admin(), local).await.unwrap();
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
     let refused = several().await.unwrap_err();
     assert!(matches!(&refused, control::Error::OwnEngines(nodes) if nodes.len() == 1));
@@ -132,7 +134,7 @@ async fn what_a_change_of_a_node_does_is_said_before() {
     until_state(backend, "waits", State::Running).await;
     let log = backend.audit.list(&admin(), None, 1).await.unwrap();
     assert_eq!((log[0].action, log[0].detail.as_str()), (AuditAction::NodeSaved, "added"));
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -166,7 +168,7 @@ async fn each_node_and_each_virtual_cluster_says_what_is_held_of_it() {
     let name = VirtualClusterName::default();
     let alone = backend.virtual_clusters.get(&admin(), &name).await.unwrap();
     assert_eq!((&alone.used, alone.running_jobs), (&only.used, 2));
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -189,7 +191,7 @@ async fn a_node_at_the_portals_host_keeps_its_tasks_apart_or_is_refused() {
     nodes.save(&admin(), apart.clone()).await.unwrap();
     let shown = nodes.get(&admin(), &apart.name).await.unwrap();
     assert!(!shown.at_portal, "its tasks have a network of their own");
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
 
     let mut options = house.options(house.database().await);
@@ -202,7 +204,7 @@ async fn a_node_at_the_portals_host_keeps_its_tasks_apart_or_is_refused() {
     let control = control::start(options).await.unwrap();
     let shown = control.backend.nodes.get(&admin(), &apart.name).await.unwrap();
     assert!(shown.at_portal, "who insists is told of it");
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -228,7 +230,7 @@ async fn an_engine_is_tried_by_a_pull() {
     let none = "none".parse().unwrap();
     let refused = nodes.try_pull(&admin(), &none, "team/torch:1").await.unwrap_err();
     assert_eq!(refused.code, ErrorCode::NoNodeError);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -266,7 +268,7 @@ async fn a_job_that_tries_a_node_is_gone_in_time_whoever_waits_for_it() {
     let tried = log.iter().filter(|entry| entry.action == AuditAction::NodeTried);
     let tried: Vec<&str> = tried.map(|entry| entry.detail.as_str()).collect();
     assert_eq!(tried, ["pulls team/torch:1", "by the job waits", "by the job runs"]);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -295,5 +297,5 @@ async fn a_node_without_a_guest_for_its_processors_says_so_and_takes_nothing() {
     assert_eq!(house.node(1).containers(), Vec::<String>::new());
     let well = backend.nodes.get(&admin(), &names[0]).await.unwrap();
     assert_eq!((well.problem, well.condition), (None, NodeCondition::Ready));
-    control.shutdown().await;
+    close(&control).await;
 }

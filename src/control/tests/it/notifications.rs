@@ -15,7 +15,7 @@ use protocol::notifications::{Occasion, Tongue, Wishes};
 use protocol::person::Profile;
 use protocol::state::State;
 
-use crate::house::{House, PATIENCE, admin, job, key, submit, until_state};
+use crate::house::{House, PATIENCE, admin, close, job, key, submit, until_state};
 
 /// A control whose letters stay in the house.
 async fn start(house: &House, post: &Arc<Simulated>, hourly: u32) -> Control {
@@ -118,7 +118,7 @@ async fn who_wants_to_be_told_is_told_and_of_nothing_else() {
     let told = &body["notifications"][0];
     assert_eq!(told["job"], "admin~ill");
     assert_eq!(told["occasion"], "failed");
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -131,7 +131,7 @@ async fn a_job_says_itself_of_what_a_mail_is_sent() {
     until("a mail", || !post.letters().is_empty()).await;
     assert_eq!(subjects(&post), ["Job admin~says has succeeded"]);
     assert!(post.calls().is_empty());
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -144,7 +144,7 @@ async fn without_mail_a_job_that_asks_for_one_is_taken_and_told_so() {
     assert_eq!(checked.unwrap().warnings, [said]);
     submit(&control.backend, job("asks", 1, 0, "exit 0", more)).await;
     until_state(&control.backend, "asks", State::Succeeded).await;
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -158,7 +158,7 @@ async fn what_was_stored_before_a_crash_is_sent_after_it() {
     submit(&control.backend, job("done", 1, 0, "exit 0", "")).await;
     until_state(&control.backend, "done", State::Succeeded).await;
     until("a try in vain", || control.posted().failed > 0).await;
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
     post.fail(None);
     // As after the pause that follows a try in vain.
@@ -176,7 +176,7 @@ async fn what_was_stored_before_a_crash_is_sent_after_it() {
     until("the mail", || !post.letters().is_empty()).await;
     assert_eq!(subjects(&post), ["作业 admin~done 已成功"]);
     until("it is known as sent", || control.posted().sent == 1).await;
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -203,7 +203,7 @@ async fn a_job_that_waits_for_long_is_told_of_once() {
     let waits_too = "作业 admin~waits-too 等待时间过长";
     until("another", || subjects(&post).iter().any(|subject| subject == waits_too)).await;
     assert_eq!(subjects(&post).iter().filter(|subject| *subject == waits).count(), 1);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -224,7 +224,7 @@ async fn a_flood_of_jobs_is_no_flood_of_mails() {
     }
     assert!((2..=4).contains(&taken), "{taken}");
     assert_eq!(post.letters().len(), taken);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -239,7 +239,7 @@ async fn an_address_that_is_no_webhook_is_refused() {
     }
     let view = notifications.get(&admin()).await.unwrap();
     assert_eq!((view.wishes, view.signing_key), (Wishes::default(), None));
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -258,7 +258,7 @@ async fn mail_waits_for_nobodys_webhook() {
         until("a mail", || subjects(&post.0).contains(&said)).await;
         until("a call", || !post.0.calls().is_empty()).await;
     }
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -279,7 +279,7 @@ async fn what_is_under_way_is_not_due_again_at_once() {
     let [entry] = left.as_slice() else { panic!("{left:?}") };
     assert!(entry.new.due.0 >= entry.new.at.0 + 60_000, "{entry:?}");
     assert_eq!(entry.tries, 0);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -302,7 +302,7 @@ async fn what_may_not_be_sent_for_long_is_given_up() {
     assert_eq!(subjects(&post), [""; 0]);
     let left = database::notifications::count(control.database().read()).await.unwrap();
     assert_eq!(left, 0);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -339,7 +339,7 @@ async fn who_has_left_is_told_nothing_any_more() {
     until("another is told", || post.calls().iter().any(|call| call.url == ours)).await;
     let calls = post.calls();
     assert!(calls[told..].iter().all(|call| call.url == ours), "{calls:?}");
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -363,5 +363,5 @@ async fn jobs_of_who_wants_nothing_are_in_nobodys_way() {
     };
     tokio::time::timeout(PATIENCE, passed).await.unwrap();
     assert_eq!(subjects(&post), [""; 0]);
-    control.shutdown().await;
+    close(&control).await;
 }

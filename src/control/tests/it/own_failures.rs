@@ -7,7 +7,7 @@ use control::Control;
 use database::ConnectionTrait;
 use protocol::state::State;
 
-use crate::house::{House, PATIENCE, job, submit, until, until_state};
+use crate::house::{House, PATIENCE, close, job, submit, until, until_state};
 
 const TASKS: u32 = 8;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
@@ -55,7 +55,7 @@ async fn a_launch_waits_for_records_that_cannot_be_read() {
     assert!(house.node(0).containers().is_empty());
     tamper(&control, "ALTER TABLE public_keys_away RENAME TO public_keys").await;
     assert_untroubled(&house, &until_state(backend, "waits", State::Succeeded).await);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 /// What carries jobs on begins anew when it panics, and they go on.
@@ -69,7 +69,7 @@ async fn jobs_run_after_a_panic() {
     submit(backend, job("runs", TASKS, 1, "exit 0", r#""retryCount": 0,"#)).await;
     assert_untroubled(&house, &until_state(backend, "runs", State::Succeeded).await);
     assert_eq!(control.own_failures().panics, 2);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 /// What is about to be done is stored before it is done: where it cannot be, nothing is done.
@@ -88,5 +88,5 @@ async fn nothing_is_begun_that_cannot_be_recorded() {
     assert!(house.node(0).containers().is_empty());
     tamper(&control, "DROP TRIGGER refuse").await;
     assert_untroubled(&house, &until_state(backend, "waits", State::Succeeded).await);
-    control.shutdown().await;
+    close(&control).await;
 }

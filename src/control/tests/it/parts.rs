@@ -9,7 +9,7 @@ use protocol::ids::{GpuType, VirtualClusterName};
 use protocol::state::State;
 use protocol::wait::{ResourceKind, WaitReason};
 
-use crate::house::{House, admin, job, key, submit, until, until_node, until_state};
+use crate::house::{House, admin, close, job, key, submit, until, until_node, until_state};
 
 /// One node with one GPU.
 async fn options(house: &House, shares_gpus: bool) -> Options {
@@ -71,7 +71,7 @@ async fn two_halves_share_a_gpu_and_a_third_waits() {
     until(backend, "c", |detail| reason(detail) == Some(&short)).await;
     let shared = [("a".to_owned(), milli(500)), ("b".to_owned(), milli(500))];
     assert_eq!(holders(&control).await, shared);
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
 
     let control = start(&house, true).await;
@@ -88,7 +88,7 @@ async fn two_halves_share_a_gpu_and_a_third_waits() {
     until_state(backend, "c", State::Running).await;
     let names: Vec<_> = holders(&control).await.into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, ["b", "c"]);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -117,7 +117,7 @@ async fn a_virtual_cluster_uses_thousandths() {
         _ => false,
     };
     until(backend, "little", quota).await;
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -160,5 +160,5 @@ async fn a_node_shares_its_gpus_only_where_it_is_allowed() {
     assert_eq!(holders(&control).await, [("runs".to_owned(), milli(500))], "what runs stays");
     set_sharing(&control, &node, true).await;
     until_state(backend, "waits", State::Running).await;
-    control.shutdown().await;
+    close(&control).await;
 }

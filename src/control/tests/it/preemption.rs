@@ -5,7 +5,7 @@ use protocol::exit::Cause;
 use protocol::ids::GpuType;
 use protocol::state::State;
 
-use crate::house::{House, admin, job, submit, until, until_state};
+use crate::house::{House, admin, close, job, submit, until, until_state};
 
 /// One node of eight GPUs, all of them guaranteed to `vision`.
 fn vision() -> VirtualClusterSettings {
@@ -46,7 +46,7 @@ async fn borrowed_work_gives_way_and_comes_back() {
         detail.summary.state == State::Running && detail.attempts.len() == 2
     })
     .await;
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
     // The next server knows by what right it runs.
     let control = start(&house).await;
@@ -55,7 +55,7 @@ async fn borrowed_work_gives_way_and_comes_back() {
     until_state(backend, "owns-too", State::Running).await;
     let gave = until_state(backend, "borrows", State::Waiting).await;
     assert_eq!(gave.attempts.len(), 2);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -78,7 +78,7 @@ async fn borrowed_work_with_a_grace_keeps_its_place_until_it_is_over() {
     let waits = until(backend, "owns", |detail| detail.explanation.is_some()).await;
     assert_eq!(waits.summary.state, State::Waiting, "nobody is given what is still held");
     assert_eq!(house.node(0).stops(), 0);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -99,5 +99,5 @@ async fn a_higher_class_takes_the_place_of_a_lower_one_of_its_virtual_cluster() 
     let events = backend.jobs.events(&admin(), &gave.summary.key).await.unwrap();
     let told = events.iter().find(|event| event.kind == "preempted").unwrap();
     assert!(told.message.contains("serves, which is of a higher class"), "{told:?}");
-    control.shutdown().await;
+    close(&control).await;
 }

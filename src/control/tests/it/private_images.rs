@@ -8,7 +8,7 @@ use protocol::exit::Cause;
 use protocol::ids::JobKey;
 use protocol::state::State;
 
-use crate::house::{House, PATIENCE, admin, job};
+use crate::house::{House, PATIENCE, admin, close, job};
 
 const IMAGE: &str = "r.org:5000/private/model:1";
 /// The same image by its digest.
@@ -91,7 +91,7 @@ async fn an_image_pulled_with_credentials_runs_for_who_has_some() {
     assert_eq!(plain.summary.state, State::Succeeded);
     let own = run(backend, &bob, "own", IMAGE, "right").await;
     assert_eq!(own.summary.state, State::Succeeded);
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
     // The next server knows it as well.
     let control = house.start().await;
@@ -101,5 +101,5 @@ async fn an_image_pulled_with_credentials_runs_for_who_has_some() {
     let known = run(backend, &bob, "again", IMAGE, "").await;
     assert_eq!(known.summary.state, State::Succeeded, "he has shown it today");
     house.node(0).until_empty().await;
-    control.shutdown().await;
+    close(&control).await;
 }

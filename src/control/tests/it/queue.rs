@@ -19,7 +19,7 @@ use protocol::spec::Priority;
 use protocol::state::State;
 use protocol::wait::{Ground, Likeness, WaitReason};
 
-use crate::house::{House, admin, job, key, submit, until, until_state};
+use crate::house::{House, admin, close, job, key, submit, until, until_state};
 
 const FIRST: QueueChange = QueueChange::Move { place: QueuePlace::First };
 
@@ -112,7 +112,7 @@ async fn owners_order_their_own_jobs_and_administrators_all() {
     assert!(events.iter().any(|event| event.kind == "moved" && event.message.contains("ada")));
     let running = backend.queue.change(&admin(), &key("runs"), FIRST).await.unwrap_err();
     assert_eq!(running.code, ErrorCode::ConflictJobError);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -165,7 +165,7 @@ async fn a_held_job_waits_until_who_may_releases_it() {
         futures::StreamExt::next(&mut changes).await;
     }
     assert_eq!(backend.jobs.get(&ada, &held).await.unwrap().summary.held, None);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -194,7 +194,7 @@ async fn an_owner_gives_no_more_priority_than_he_was_given() {
     assert_eq!(detail.most_priority, Some(Priority(7)));
     assert_eq!(detail.summary.priority, Priority(7));
     until(backend, "runs", |detail| detail.summary.state == State::Running).await;
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -229,7 +229,7 @@ async fn a_waiting_job_is_told_what_there_is_who_holds_it_and_what_would_start_i
         Alternative { instead, borrowed: false, before: None }
     };
     assert_eq!(why.alternatives, [split(2, 2), split(4, 1)]);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -265,7 +265,7 @@ async fn where_a_job_would_start_instead_is_where_its_owner_may_have_it() {
         let told: Vec<_> = why.alternatives.iter().map(|told| told.instead.to_string()).collect();
         assert_eq!(told, offered, "to {}", reader.user);
     }
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -295,7 +295,7 @@ async fn a_time_limit_that_ends_before_who_is_ahead_starts_is_offered_and_does_s
     assert!(matches!(answer, DryRun::FitsNow { borrowed: true, .. }), "{answer:?}");
     submit(backend, text).await;
     until_state(backend, "asks", State::Running).await;
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -308,7 +308,7 @@ async fn how_long_others_waited_is_a_range_for_the_next_one_after_a_restart_too(
     until_state(&control.backend, "turn-9", State::Succeeded).await;
     for restarted in [false, true] {
         if restarted {
-            control.shutdown().await;
+            close(&control).await;
             drop(control);
             control = house.start().await;
         }
@@ -330,7 +330,7 @@ async fn how_long_others_waited_is_a_range_for_the_next_one_after_a_restart_too(
             until_state(backend, name, State::Stopped).await;
         }
     }
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -340,7 +340,7 @@ async fn what_users_have_had_is_said_and_outlives_a_restart() {
     // Of a week's mean, what runs for less than a tenth of a second is nothing.
     submit(&control.backend, job("ran", 1, 8, "sleep 1", "")).await;
     until_state(&control.backend, "ran", State::Succeeded).await;
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
 
     let control = house.start().await;
@@ -359,7 +359,7 @@ async fn what_users_have_had_is_said_and_outlives_a_restart() {
     let why = until_of(backend, &waiting, |why| why.owner_use.is_some()).await;
     let said = why.owner_use.map(|of| (of.user, of.percent));
     assert_eq!(said, Some((ada.user.clone(), 0)), "she has had nothing");
-    control.shutdown().await;
+    close(&control).await;
 }
 
 /// A node of each of two types, with these weights.
@@ -402,12 +402,12 @@ async fn what_users_have_had_counts_as_its_type_did_then() {
     assert!(had_all(&view.users), "{:?}", view.users);
     let said = BTreeMap::from([("V100".parse::<GpuType>().unwrap(), Amount::whole(100))]);
     assert_eq!(view.weights, said);
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
 
     let control = of_two_types(&house, &[]).await;
     let view = control.backend.virtual_clusters.get(&admin(), &default).await.unwrap();
     assert!(had_all(&view.users), "it is in the records: {:?}", view.users);
     assert_eq!(view.weights, BTreeMap::new());
-    control.shutdown().await;
+    close(&control).await;
 }

@@ -8,7 +8,7 @@ use protocol::ids::NodeName;
 use protocol::state::State;
 use protocol::time::Timestamp;
 
-use crate::house::{House, PATIENCE, admin, job, key, submit, until, until_state};
+use crate::house::{House, PATIENCE, admin, close, job, key, submit, until, until_state};
 
 /// Jobs that run, ten on each of four nodes.
 const MANY: usize = 40;
@@ -45,7 +45,7 @@ async fn a_job_is_stopped_whatever_call_of_its_launch_is_under_way() {
         until_state(backend, "next", State::Succeeded).await;
         until_empty(&house).await;
         assert!(house.node(0).most_made() <= 1, "{call:?}");
-        control.shutdown().await;
+        close(&control).await;
     }
 }
 
@@ -68,7 +68,7 @@ async fn a_job_is_stopped_while_its_image_comes() {
     submit(backend, job("next", 1, 8, "exit 0", "")).await;
     until_state(backend, "next", State::Succeeded).await;
     assert_eq!(house.node(0).starts(), 1);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -94,7 +94,7 @@ async fn of_a_stop_and_an_end_that_meet_one_counts() {
     }
     until_empty(&house).await;
     assert!(house.node(0).most_made() <= 1);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -118,7 +118,7 @@ async fn a_node_that_comes_and_goes_keeps_its_tasks() {
     submit(backend, job("comes", 1, 1, "exit 0", "")).await;
     until_state(backend, "comes", State::Succeeded).await;
     assert_eq!((house.node(0).starts(), house.node(0).most_made()), (3, 1));
-    control.shutdown().await;
+    close(&control).await;
 }
 
 /// The state of a job, those of its tasks and when they began, and how often something happened to it.
@@ -149,7 +149,7 @@ async fn what_runs_goes_on_over_a_restart_as_if_there_had_been_none() {
         until_state(&control.backend, name, State::Running).await;
         before.push(story(&control, name).await);
     }
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
     let control = house.start().await;
     // A node was looked at when something new has run on it.
@@ -163,5 +163,5 @@ async fn what_runs_goes_on_over_a_restart_as_if_there_had_been_none() {
     }
     let starts: u64 = (0..4).map(|node| house.node(node).starts()).sum();
     assert_eq!(starts, MANY as u64 + 4, "nothing was started twice");
-    control.shutdown().await;
+    close(&control).await;
 }

@@ -22,7 +22,7 @@ use protocol::spec::{Dialect, JobSpec};
 use protocol::state::State;
 use protocol::time::Timestamp;
 
-use crate::house::{House, PATIENCE, admin, job, key, submit, until, until_state};
+use crate::house::{House, PATIENCE, admin, close, job, key, submit, until, until_state};
 
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
@@ -93,7 +93,7 @@ async fn a_sweep_leaves_what_is_new_or_runs_or_is_held() {
     tamper(control.database(), "UPDATE jobs SET counted = FALSE").await;
     tamper(control.database(), "UPDATE events SET at = 1").await;
     tamper(control.database(), "UPDATE audit SET at = 1").await;
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
 
     let control = house.start().await;
@@ -116,7 +116,7 @@ async fn a_sweep_leaves_what_is_new_or_runs_or_is_held() {
     assert_eq!(counted(backend).await, 1, "what it used is not forgotten");
     submit(backend, job("old", 1, 0, "exit 0", "")).await;
     until_state(backend, "old", State::Succeeded).await;
-    control.shutdown().await;
+    close(&control).await;
 }
 
 /// Starts a server that keeps logs for a day, and what was measured for so many.
@@ -137,21 +137,21 @@ async fn what_was_measured_and_logs_go_each_at_its_own_age() {
     let ten_days = 10 * 86_400_000;
     let older = format!("UPDATE jobs SET completed_at = completed_at - {ten_days}");
     tamper(control.database(), &older).await;
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
     let measured = log_folder(&house).join("1-a0-r0-t0-n0.metrics");
     std::fs::write(&measured, "measured").unwrap();
 
     let control = start_with(&house, 30).await;
     until_true(|| control.swept().logs == 1).await;
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
     assert!(logs(&house).is_empty() && measured.exists(), "it is not as old as that");
 
     let control = start_with(&house, 5).await;
     until_true(|| !measured.exists()).await;
     assert_eq!(names(&control.backend).await, ["old"], "the job is known for longer");
-    control.shutdown().await;
+    close(&control).await;
 }
 
 /// Stores jobs that ended long ago, and one that has just ended.
@@ -190,7 +190,7 @@ async fn a_sweep_that_was_broken_off_goes_on() {
     let control = control::start(house.options(database)).await.unwrap();
     until_true(|| control.swept().jobs == 149).await;
     assert_eq!(names(&control.backend).await.len(), 102, "what goes, goes whole");
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
     // A log of one that was removed, kept when it was being removed.
     std::fs::create_dir_all(log_folder(&house)).unwrap();
@@ -213,7 +213,7 @@ async fn a_sweep_that_was_broken_off_goes_on() {
         "nobody knows of 1000"
     );
     until_true(|| !measured.exists()).await;
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -251,7 +251,7 @@ async fn a_job_is_not_forgotten_before_its_containers_are_gone() {
     until_state(&control.backend, "stays", State::Succeeded).await;
     tamper(control.database(), "UPDATE jobs SET submitted_at = 0, completed_at = 1").await;
     tamper(control.database(), "UPDATE events SET at = 1").await;
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
 
     let control = house.start().await;
@@ -269,7 +269,7 @@ async fn a_job_is_not_forgotten_before_its_containers_are_gone() {
     deleted.unwrap();
     assert!(node.containers().is_empty() && names(backend).await.is_empty());
     assert_eq!(backend.quarantine.list(&admin(), None).await.unwrap(), []);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 /// Whoever leaves a node for dead knows nothing of the containers there: one without a record would be
@@ -388,5 +388,5 @@ async fn a_job_that_has_ended_is_deleted_by_who_may() {
     until_ended(backend, &key).await;
     backend.jobs.delete(&admin(), &key).await.unwrap();
     assert!(names(backend).await.is_empty());
-    control.shutdown().await;
+    close(&control).await;
 }

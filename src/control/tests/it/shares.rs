@@ -5,7 +5,7 @@ use protocol::cluster::{Shape, Share, VirtualClusterSettings};
 use protocol::ids::{GpuType, VirtualClusterName};
 use protocol::state::State;
 
-use crate::house::{House, admin, job, submit, until, until_state};
+use crate::house::{House, admin, close, job, submit, until, until_state};
 
 fn titanx() -> GpuType {
     GpuType::new("TITANX").unwrap()
@@ -64,7 +64,7 @@ async fn a_part_runs_on_its_own_share_then_on_its_parents() {
     assert_eq!(view.borrowed.gpus[&titanx()], 1.into());
     let view = backend.virtual_clusters.get(&admin(), &lab).await.unwrap();
     assert_eq!(view.used.gpus[&titanx()], 8.into(), "what its part borrows is not its");
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -80,7 +80,7 @@ async fn who_does_not_borrow_waits_beside_what_is_idle() {
     submit(backend, of("default", "borrows", 4)).await;
     until_state(backend, "borrows", State::Running).await;
     until_state(backend, "second", State::Waiting).await;
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -103,7 +103,7 @@ async fn whole_nodes_are_kept_together() {
     submit(backend, of("whole", "eight", 8)).await;
     let detail = until_state(backend, "eight", State::Running).await;
     assert!(!nodes.contains(&detail.attempts[0].tasks[0].node));
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -131,5 +131,5 @@ async fn a_task_gets_gpus_that_are_linked() {
     let refused = backend.nodes.save(&admin(), wrong).await.unwrap_err();
     let told = "links[0]: there is no GPU 8 (allowed: a whole number from 0 to 7)";
     assert_eq!((refused.message.as_str(), refused.problems.len()), (told, 1));
-    control.shutdown().await;
+    close(&control).await;
 }

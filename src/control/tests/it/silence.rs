@@ -8,7 +8,7 @@ use engine::simulated::{Call, SimHandle};
 use protocol::ids::NodeName;
 use protocol::state::State;
 
-use crate::house::{House, PATIENCE, admin, job, key, submit, until, until_state};
+use crate::house::{House, PATIENCE, admin, close, job, key, submit, until, until_state};
 
 async fn start(house: &House) -> (Control, Vec<NodeName>) {
     let options = house.options(house.database().await);
@@ -49,7 +49,7 @@ async fn logs_that_stall_hold_up_no_other_node() {
     silent.hang(Call::Logs, false);
     until_state(backend, "fails", State::Failed).await;
     soon(silent.until_empty()).await;
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -64,7 +64,7 @@ async fn a_job_is_stopped_though_the_log_of_its_failed_task_stalls() {
     let stopped = until_state(backend, "fails", State::Stopped).await;
     let exit = stopped.attempts[0].tasks[0].exit.as_ref().unwrap();
     assert_eq!(exit.code, Some(3), "what the engine says by itself is known");
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -84,7 +84,7 @@ async fn a_node_whose_containers_cannot_be_listed_holds_up_no_other() {
     until_state(backend, "seen", State::Succeeded).await;
     house.node(0).hang(Call::List, false);
     until_state(backend, "unseen", State::Succeeded).await;
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -108,7 +108,7 @@ async fn what_cannot_be_removed_is_tried_again_after_pauses() {
     assert!(tries <= 4 * 7, "{tries} tries");
     busy.refuse(Call::Remove, false);
     soon(busy.until_empty()).await;
-    control.shutdown().await;
+    close(&control).await;
 }
 
 /// Waits until a node was called so often.
@@ -142,7 +142,7 @@ async fn a_start_that_comes_late_finds_its_job_or_nothing() {
     until_state(backend, "next", State::Succeeded).await;
     assert_eq!(node.starts(), 1, "what was stopped never began");
     soon(node.until_empty()).await;
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -163,5 +163,5 @@ async fn no_attempt_follows_another_one_that_may_still_begin() {
     let runs = until_state(backend, "late", State::Running).await;
     assert_eq!((runs.attempts.len(), runs.summary.retries.platform), (1, 0));
     assert_eq!((node.starts(), node.most_made()), (1, 1));
-    control.shutdown().await;
+    close(&control).await;
 }

@@ -13,7 +13,7 @@ use futures::StreamExt;
 use protocol::state::State;
 use tokio::time::timeout;
 
-use crate::house::{House, PATIENCE, admin, job, key, submit, until_state};
+use crate::house::{House, PATIENCE, admin, close, job, key, submit, until_state};
 
 async fn stage() -> (House, Control) {
     let house = House::new(1);
@@ -77,7 +77,7 @@ async fn whoever_comes_back_goes_on_where_he_was() {
         timeout(PATIENCE, again.output.next()).await.unwrap(),
         Some(TerminalEvent::Ended(TerminalEnd::TakenOver))
     );
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -92,7 +92,7 @@ async fn a_shell_is_its_users_alone() {
     let back = TerminalRequest { back_to: Some((terminal.id.clone(), 0)), ..request() };
     let own = control.backend.terminals.open(&other, back).await.unwrap();
     assert!(!own.resumed && own.id != terminal.id);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -106,7 +106,7 @@ async fn only_what_runs_is_entered() {
     let refused = control.backend.terminals.open(&admin(), request()).await.unwrap_err();
     assert_eq!(refused.code, ErrorCode::UnavailableError);
     assert!(refused.message.contains("it is STOPPED"), "{}", refused.message);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -130,7 +130,7 @@ async fn a_reader_who_acknowledges_nothing_stops_the_shell() {
     terminal.controls.received(received).await;
     let more = timeout(PATIENCE, terminal.output.next()).await.unwrap();
     assert!(matches!(more, Some(TerminalEvent::Output(_))));
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -176,5 +176,5 @@ async fn a_user_has_only_so_many_and_every_entry_is_written_down() {
     let refused = control.backend.audit.list(&mallory, None, 1).await.unwrap_err();
     assert_eq!(refused.code, ErrorCode::ForbiddenUserError);
     drop(terminals);
-    control.shutdown().await;
+    close(&control).await;
 }

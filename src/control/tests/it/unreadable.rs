@@ -4,7 +4,7 @@ use database::ConnectionTrait;
 use protocol::cluster::NodeCondition;
 use protocol::state::State;
 
-use crate::house::{House, admin, job, key, submit, until_state};
+use crate::house::{House, admin, close, job, key, submit, until_state};
 
 /// Has the database of a server that does not run hold what no server stores.
 async fn tamper(house: &House, changes: &[&str]) {
@@ -31,7 +31,7 @@ async fn an_unreadable_row_stops_neither_the_start_nor_other_jobs() {
     let node = holds.attempts[0].tasks[0].node.clone();
     let containers = house.node(house.index_of(&node)).containers();
     assert_eq!(containers.len(), 1);
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
     let changes = [
         "UPDATE jobs SET exit = '{\"to\": \"come\"}' WHERE name = 'ended'",
@@ -53,5 +53,5 @@ async fn an_unreadable_row_stops_neither_the_start_nor_other_jobs() {
     assert!(view.problem.is_some_and(|words| named(&words)));
     let refused = backend.jobs.get(&admin(), &key("holds")).await.unwrap_err();
     assert!(named(&refused.message), "{refused}");
-    control.shutdown().await;
+    close(&control).await;
 }

@@ -9,7 +9,7 @@ use protocol::limits::{Limit, Limits};
 use protocol::state::State;
 use protocol::wait::{Limited, WaitReason};
 
-use crate::house::{House, admin, job, key, submit, until, until_state};
+use crate::house::{House, admin, close, job, key, submit, until, until_state};
 
 async fn start(house: &House, limits: Limits) -> Control {
     let default = VirtualClusterSettings::new(VirtualClusterName::default());
@@ -61,7 +61,7 @@ async fn what_would_run_beyond_a_limit_waits_until_something_ends() {
     for name in ["large", "plain"] {
         until_state(backend, name, State::Succeeded).await;
     }
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -80,7 +80,7 @@ async fn many_at_once_are_let_in_up_to_the_limit() {
         assert_eq!(error.code, ErrorCode::LimitReachedError);
         assert!(error.message.contains("admin has 3 jobs waiting in"), "{}", error.message);
     }
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -107,7 +107,7 @@ async fn what_is_not_stored_since_its_name_is_taken_counts_against_nobody() {
     for error in refused {
         assert_eq!(error.code, ErrorCode::ConflictJobError, "{error}");
     }
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -126,7 +126,7 @@ async fn submissions_count_for_a_minute_whatever_becomes_of_them() {
     assert!(refused.message.contains("within a minute, where 2 are allowed"), "{refused}");
     let asked = backend.jobs.check(&admin(), &job("three", 1, 0, "true", "")).await.unwrap();
     assert!(asked.problems[0].message.contains("within a minute"), "{:?}", asked.problems);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -147,5 +147,5 @@ async fn the_members_of_a_group_share_its_limits() {
     assert!(refused.message.starts_with("the members of vision have 1 jobs waiting"), "{refused}");
     backend.groups.set(&admin(), &admin().user, Vec::new()).await.unwrap();
     until_state(backend, "second", State::Succeeded).await;
-    control.shutdown().await;
+    close(&control).await;
 }

@@ -11,7 +11,7 @@ use protocol::ids::JobId;
 use protocol::state::State;
 
 use crate::files::{at, content};
-use crate::house::{House, PATIENCE, admin, job, submit, until_state};
+use crate::house::{House, PATIENCE, admin, close, job, submit, until_state};
 
 /// A server whose tasks have a guest.
 async fn start(house: &House) -> Control {
@@ -36,7 +36,7 @@ async fn calls_of_a_launch() -> u64 {
     let control = start(&house).await;
     submit_with_code(&control, 1, "sleep 1000").await;
     until_state(&control.backend, "coded", State::Running).await;
-    control.shutdown().await;
+    close(&control).await;
     house.node(0).launch_calls()
 }
 
@@ -71,7 +71,7 @@ async fn tasks_have_their_code_whatever_call_of_their_launch_fails() {
     submit_with_code(&control, nodes, "exit 0").await;
     let done = until_state(&control.backend, "coded", State::Succeeded).await;
     assert_untroubled(&house, nodes, &done);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -83,12 +83,12 @@ async fn tasks_have_their_code_whenever_the_server_is_killed() {
         tokio::time::timeout(PATIENCE, house.node(node).until_hung(1)).await.unwrap();
     }
     // Whatever waits for an answer is let go, as by the end of its process.
-    control.shutdown().await;
+    close(&control).await;
     drop(control);
     let control = start(&house).await;
     let done = until_state(&control.backend, "coded", State::Succeeded).await;
     assert_untroubled(&house, nodes, &done);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -116,5 +116,5 @@ async fn a_volume_that_cannot_be_removed_keeps_nobody_from_looking_at_its_node()
     until_state(&control.backend, "runs", State::Succeeded).await;
     tokio::time::timeout(PATIENCE, node.until_empty()).await.unwrap();
     assert_eq!(engine.volumes(&founded.installation).await.unwrap(), [left]);
-    control.shutdown().await;
+    close(&control).await;
 }

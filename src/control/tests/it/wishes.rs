@@ -8,7 +8,7 @@ use protocol::ids::NodeName;
 use protocol::state::State;
 use protocol::wait::WaitReason;
 
-use crate::house::{House, admin, job, submit, until, until_state};
+use crate::house::{House, admin, close, job, submit, until, until_state};
 
 /// Nodes, in turn in rack 0 and in rack 1.
 async fn start(house: &House) -> (Control, Vec<NodeName>) {
@@ -44,7 +44,7 @@ async fn tasks_run_on_the_nodes_that_the_job_asks_for() {
         assert!(tasks.len() == 2 && tasks.iter().all(|task| task.node == nodes[at]), "{name}");
         assert!(!detail.nodes.is_any());
     }
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -64,7 +64,7 @@ async fn tasks_of_a_gang_run_in_one_rack() {
     let detail = until_state(backend, "gang", State::Running).await;
     let tasks = detail.attempts[0].tasks.iter();
     assert_eq!(tasks.map(|task| task.node.clone()).collect::<Vec<_>>(), rack);
-    control.shutdown().await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -94,5 +94,5 @@ async fn who_asks_for_a_node_waits_for_it_and_for_no_other() {
         "{}",
         refused.message
     );
-    control.shutdown().await;
+    close(&control).await;
 }
