@@ -1,6 +1,6 @@
 //! Whether somebody looks at this tab: what nobody sees is not asked for.
 
-use js_sys::Promise;
+use js_sys::{Function, Promise};
 use leptos::prelude::*;
 use send_wrapper::SendWrapper;
 use wasm_bindgen::JsCast;
@@ -38,11 +38,10 @@ pub(crate) fn when_looked_at(work: impl Fn() + 'static) {
             work();
         }
     });
-    let listener = looked.as_ref().unchecked_ref();
-    let _without = document().add_event_listener_with_callback(CHANGED, listener);
-    let looked = SendWrapper::new(looked);
+    let listener = looked.as_ref().unchecked_ref::<Function>().clone();
+    let _without = document().add_event_listener_with_callback(CHANGED, &listener);
+    let kept = SendWrapper::new((looked, listener));
     on_cleanup(move || {
-        let listener = (*looked).as_ref().unchecked_ref();
-        let _either_way = document().remove_event_listener_with_callback(CHANGED, listener);
+        let _either_way = document().remove_event_listener_with_callback(CHANGED, &kept.1);
     });
 }

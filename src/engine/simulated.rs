@@ -7,13 +7,14 @@
 //! What a container does follows from its command. `sleep N` anywhere lets it run N seconds
 //! (several add up), otherwise it runs for `duration` seconds (0). `exit N` gives its exit code,
 //! `kill -N $$` the code 128 + N, `tail /dev/zero` a death by memory. A command with `trap ''`
-//! ignores SIGTERM. Its log repeats the command. Images with `missing` or `denied` in their name
-//! cannot be pulled, those with `unfit` cannot be started, those with `private` are pulled only with the
-//! password `open sesame`, and they are not there before; all others are there, unless
-//! [`SimHandle::set_pull_time`] says otherwise. Saved images are where they were saved, and one has the
-//! files that its container had. What runs uses what a training would that reads its data, computes, and
-//! writes now and then; one job in eleven leaves its GPUs alone, one in thirteen every other of them, and one in
-//! seventeen needs little of what it asked for.
+//! ignores SIGTERM. Its log repeats the command; `watch -n N` anywhere adds a line every N seconds.
+//! Images with `missing` or `denied` in their name cannot be pulled, those with `unfit` cannot be
+//! started, those with `private` are pulled only with the password `open sesame`, and they are not
+//! there before; all others are there, unless [`SimHandle::set_pull_time`] says otherwise. Saved
+//! images are where they were saved, and one has the files that its container had. What runs uses
+//! what a training would that reads its data, computes, and writes now and then; one job in eleven
+//! leaves its GPUs alone, one in thirteen every other of them, and one in seventeen needs little of
+//! what it asked for.
 
 mod address;
 mod container;

@@ -31,7 +31,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use self::figures::{Course, Measured};
+use self::figures::{Course, Measured, Missed};
 use crate::release;
 use crate::workspace::Workspace;
 
@@ -131,7 +131,8 @@ impl Name {
     }
 }
 
-/// Takes the measurements and prints one `name value unit` line for each value.
+/// Takes the measurements and prints one `name value unit` line for each value, with its limit where it has one. Fails
+/// in the end where one is beyond it.
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let mut names = options.names.clone();
     if names.is_empty() {
@@ -142,59 +143,41 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         None if names == [Name::Scheduler] => PathBuf::new(),
         None => release::build(workspace)?,
     };
+    let mut missed = Missed::default();
     for name in names {
         let measured = match name {
             Name::SubmitToStart => submit_to_start::measure(workspace, &binary)?,
             Name::Throughput => throughput::measure(&binary)?,
             Name::Backlog => backlog::measure(&binary)?,
-            Name::List => list::measure(&binary)?,
             Name::IdleMemory => idle_memory::measure(&binary)?,
             Name::LargeJob => large_job::measure(&binary)?,
-            Name::Log => log::measure(workspace, &binary)?,
             Name::FirstPage => first_page::measure(&binary)?,
             Name::Full => full::measure(&binary)?,
-            Name::Measuring => {
-                measuring::run(&binary)?;
-                continue;
-            }
-            Name::Nodes => {
-                nodes::run(&binary)?;
-                continue;
-            }
-            Name::Million => {
-                million::run(&binary)?;
-                continue;
-            }
-            Name::Watchers => {
-                watchers::run(&binary)?;
-                continue;
-            }
-            Name::Pages => {
-                pages::run(workspace, &binary)?;
-                continue;
-            }
-            Name::Scheduler => {
-                scheduler::run(workspace, &options.scheduler)?;
-                continue;
-            }
+            Name::List => list::run(&binary, &mut missed).map(printed)?,
+            Name::Log => log::run(workspace, &binary, &mut missed).map(printed)?,
+            Name::Measuring => measuring::run(&binary, &mut missed).map(printed)?,
+            Name::Nodes => nodes::run(&binary).map(printed)?,
+            Name::Million => million::run(&binary).map(printed)?,
+            Name::Watchers => watchers::run(&binary, &mut missed).map(printed)?,
+            Name::Pages => pages::run(workspace, &binary, &mut missed).map(printed)?,
+            Name::Scheduler => scheduler::run(workspace, &options.scheduler).map(printed)?,
             Name::Faults => {
-                faults::run(workspace, &binary, options.course()?, &options.faults)?;
-                continue;
+                faults::run(workspace, &binary, options.course()?, &options.faults).map(printed)?
             }
-            Name::Leaders => {
-                leaders::run(workspace, &binary, options.course()?, &options.leaders)?;
-                continue;
-            }
+            Name::Leaders => leaders::run(workspace, &binary, options.course()?, &options.leaders)
+                .map(printed)?,
             Name::Generated => {
-                generated::run(workspace, &binary, options.course()?, &options.generated)?;
-                continue;
+                generated::run(workspace, &binary, options.course()?, &options.generated)
+                    .map(printed)?
             }
-            Name::Life => {
-                life::run(&binary, options.course()?, &options.life)?;
-                continue;
-            }
+            Name::Life => life::run(&binary, options.course()?, &options.life).map(printed)?,
         };
         measured.iter().for_each(Measured::print);
     }
-    Ok(())
+    missed.end()
+}
+
+/// What has printed its figures leaves none to be printed.
+fn printed((): ()) -> Vec<Measured> {
+    Vec::new()
 }

@@ -14,6 +14,8 @@ use crate::model::{Container, ContainerSpec, ContainerStatus, Folder, Share};
 
 /// What every simulated container has written, in bytes.
 pub(super) const WRITTEN: u64 = 1_500_000;
+/// One that speaks again and again falls silent after so many lines.
+const MOST_WORDS: i64 = 100_000;
 
 #[derive(Debug)]
 pub(super) struct SimContainer {
@@ -24,8 +26,10 @@ pub(super) struct SimContainer {
     pub(super) key: TaskKey,
     pub(super) phase: Phase,
     pub(super) execs: HashMap<String, Option<i32>>,
-    /// What somebody had it write besides.
+    /// What somebody had it write besides, and what it has said by itself.
     pub(super) written: Vec<(Timestamp, String)>,
+    /// So often it has said something by itself.
+    pub(super) words: i64,
 }
 
 /// What is kept of a container's spec. Its environment and what its guest is told grow with its job:
@@ -165,6 +169,23 @@ impl SimContainer {
                 lines
             }
         }
+    }
+
+    /// Writes what it says by itself until now.
+    pub(super) fn speak(&mut self, now: Timestamp) {
+        let Some(every) = self.plan.speaks_every else { return };
+        let (from, until) = match self.phase {
+            Phase::Created | Phase::NotStarted { .. } => return,
+            Phase::Running { started_at, .. } => (started_at, now),
+            Phase::Exited { started_at, finished_at, .. } => (started_at, finished_at),
+        };
+        let every = i64::try_from(every.as_millis()).unwrap_or(i64::MAX).max(1);
+        let due = (until.since(from) / every).min(MOST_WORDS);
+        for number in self.words + 1..=due {
+            let line = format!("simulated: line {number}");
+            self.written.push((from.plus_millis(number * every), line));
+        }
+        self.words = self.words.max(due);
     }
 
     pub(super) fn finish(&mut self) {

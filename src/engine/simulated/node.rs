@@ -289,6 +289,7 @@ impl State {
             phase: Phase::Created,
             execs: HashMap::new(),
             written: Vec::new(),
+            words: 0,
         };
         self.containers.insert(name, made);
         Ok((id, false))

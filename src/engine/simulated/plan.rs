@@ -7,7 +7,12 @@ pub(super) struct Plan {
     pub(super) code: i32,
     pub(super) oom_killed: bool,
     pub(super) ignores_term: bool,
+    /// It says something each time so much has gone by.
+    pub(super) speaks_every: Option<Duration>,
 }
+
+/// Nobody speaks more often.
+const SHORTEST: Duration = Duration::from_millis(10);
 
 impl Plan {
     /// Reads a command; `default` is how long one runs that does not say.
@@ -20,11 +25,14 @@ impl Plan {
         let duration = sleeps.next().map(|first| sleeps.fold(first, Duration::saturating_add));
         let oom_killed = words.windows(2).any(|pair| pair == ["tail", "/dev/zero"]);
         let code = if oom_killed { 137 } else { code(&words) };
+        let mut watches = words.windows(3).filter(|three| three[..2] == ["watch", "-n"]);
+        let speaks_every = watches.find_map(|three| seconds(&three[1..]));
         Self {
             duration: duration.unwrap_or(default),
             code,
             oom_killed,
             ignores_term: command.contains("trap ''"),
+            speaks_every: speaks_every.map(|every| every.max(SHORTEST)),
         }
     }
 }
@@ -61,6 +69,11 @@ mod tests {
         assert_eq!(plan("kill -9 $$").code, 137);
         assert_eq!((plan("tail /dev/zero").code, plan("tail /dev/zero").oom_killed), (137, true));
         assert!(plan("trap '' TERM; sleep 100").ignores_term);
+        let watches = plan("watch -n 0.2 date & sleep 60");
+        assert_eq!(watches.speaks_every, Some(Duration::from_millis(200)));
+        assert_eq!(watches.duration, Duration::from_secs(60));
+        assert_eq!(plan("watch -n 0 date").speaks_every, Some(SHORTEST));
+        assert_eq!(plan("sleep 1").speaks_every, None);
         assert_eq!(plan("sleep forever").duration, Duration::from_secs(9));
     }
 }

@@ -96,19 +96,27 @@ impl Log {
             match self.read() {
                 Err(error) => return Some(Err(error)),
                 Ok(_) if !self.ready.is_empty() => {}
-                Ok(ended) if ended || !self.request.follow => return None,
-                Ok(_) => wait(&self.node, &mut self.watch).await,
+                Ok((ended, _)) if ended || !self.request.follow => return None,
+                Ok((_, None)) => wait(&self.node, &mut self.watch).await,
+                Ok((_, Some(every))) => {
+                    let changed = wait(&self.node, &mut self.watch);
+                    let _or_it_speaks = tokio::time::timeout(every, changed).await;
+                }
             }
         }
     }
 
-    /// Takes the new lines; tells whether there can be no more.
-    fn read(&mut self) -> Result<bool> {
+    /// Takes the new lines; tells whether there can be no more, and how often there are some.
+    fn read(&mut self) -> Result<(bool, Option<Duration>)> {
         let node = Arc::clone(&self.node);
-        let (lines, ended) = node.reach(|state| {
-            let Ok(found) = state.find(&self.name) else { return Ok((Vec::new(), true)) };
+        let (lines, ended, every) = node.reach(|state| {
+            let now = state.now();
+            let Ok(found) = state.find_mut(&self.name) else {
+                return Ok((Vec::new(), true, None));
+            };
+            found.speak(now);
             let ended = matches!(found.status(), ContainerStatus::Exited { .. });
-            Ok((found.log(&node.name), ended))
+            Ok((found.log(&node.name), ended, found.plan.speaks_every))
         })?;
         let count = lines.len();
         let tail = self.request.tail_lines.filter(|_| self.told == 0);
@@ -117,7 +125,7 @@ impl Log {
         let new = lines.into_iter().skip(from);
         self.ready.extend(new.filter(|(at, _)| since.is_none_or(|since| *at >= since)));
         self.told = count.max(self.told);
-        Ok(ended)
+        Ok((ended, every))
     }
 }
 

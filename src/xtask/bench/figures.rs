@@ -1,6 +1,6 @@
 //! What measurements are given, and what they say.
 
-use crate::progress::note;
+use anyhow::{Result, bail};
 
 /// For how long something goes on, and what all chance in it follows from.
 #[derive(Debug, Clone, Copy)]
@@ -23,14 +23,44 @@ impl Measured {
         let Self { name, value, unit } = self;
         println!("{name} {value:.1} {unit}");
     }
+}
 
-    /// The same beside its limit. What is beyond it is said.
-    pub(super) fn print_at_most(&self, limit: f64) {
-        let Self { name, value, unit } = self;
-        println!("{name} {value:.1} {unit}, at most {limit}");
-        if *value > limit {
-            note(&format!("{name} is beyond {limit} {unit}"));
+/// What is beyond its limit, of all that was measured.
+#[derive(Debug, Default)]
+pub(super) struct Missed(Vec<String>);
+
+impl Missed {
+    /// Prints a figure beside its limit.
+    pub(super) fn at_most(&mut self, figure: &Measured, limit: f64) {
+        let Measured { name, value, unit } = figure;
+        self.named(name, (*value, *unit), limit);
+    }
+
+    /// The same of a figure whose name is made up.
+    pub(super) fn named(&mut self, name: &str, (value, unit): (f64, &str), limit: f64) {
+        println!("{name} {value:.2} {unit}, at most {limit}");
+        if value.is_nan() || value > limit {
+            self.0.push(format!("{name}: {value:.2} {unit}, at most {limit}"));
         }
+    }
+
+    /// Prints a figure, beside its limit if it has one.
+    pub(super) fn print(&mut self, figure: &Measured, limit: Option<f64>) {
+        match limit {
+            Some(limit) => self.at_most(figure, limit),
+            None => figure.print(),
+        }
+    }
+
+    /// After all is printed.
+    ///
+    /// # Errors
+    /// Something is beyond its limit.
+    pub(super) fn end(self) -> Result<()> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        bail!("beyond their limits are\n{}", self.0.join("\n"))
     }
 }
 
@@ -55,6 +85,24 @@ pub(super) fn part(values: &mut [f64], percent: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_measurement_fails_where_a_figure_is_beyond_its_limit() {
+        let figure = |name, value| Measured { name, value, unit: "ms" };
+        let mut missed = Missed::default();
+        missed.at_most(&figure("at_it", 20.0), 20.0);
+        missed.print(&figure("without", 9e9), None);
+        assert!(Missed::default().end().is_ok());
+        assert!(missed.0.is_empty(), "{missed:?}");
+        missed.at_most(&figure("slow", 20.5), 20.0);
+        missed.print(&figure("unknown", f64::NAN), Some(20.0));
+        missed.named("large", (1.04, "1/s"), 1.0);
+        let said = missed.end().unwrap_err().to_string();
+        for line in ["slow: 20.50 ms, at most 20", "unknown: NaN ms", "large: 1.04 1/s, at most 1"]
+        {
+            assert!(said.contains(line), "{said}");
+        }
+    }
 
     #[test]
     fn the_median_is_in_the_middle() {

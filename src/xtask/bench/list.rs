@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 
 use super::berth::Berth;
-use super::figures::{Measured, median};
+use super::figures::{Measured, Missed, median};
 use super::throughput;
 use crate::process::output;
 
@@ -21,18 +21,22 @@ const COPIES: u32 = 999;
 /// Requests whose median counts.
 const REQUESTS: usize = 50;
 
-/// The pages measured: from the beginning, the middle and the end of all jobs; of those of a state with
-/// a word that three of ten names have; of those with a word of one name in a hundred, and of one in a
-/// thousand.
-const PAGES: [(&str, &str); 8] = [
-    ("list", "limit=20"),
-    ("list_middle", "limit=20&offset=500000"),
-    ("list_last", "limit=20&offset=999980"),
-    ("list_filtered", "limit=20&state=FAILED&keyword=train"),
-    ("list_filtered_middle", "limit=20&state=FAILED&keyword=train&offset=49500"),
-    ("list_filtered_last", "limit=20&state=FAILED&keyword=train&offset=98980"),
-    ("list_word", "limit=20&keyword=whisper"),
-    ("list_rare_word", "limit=20&keyword=job-777-"),
+/// What may take no longer than this, in milliseconds: the first page, and pages of those that are looked for.
+const FIRST: Option<f64> = Some(50.0);
+const FILTERED: Option<f64> = Some(20.0);
+
+/// The pages measured, each with its limit if it has one: from the beginning, the middle and the end of all jobs; of
+/// those of a state with a word that three of ten names have; of those with a word of one name in a hundred, and of
+/// one in a thousand.
+const PAGES: [(&str, &str, Option<f64>); 8] = [
+    ("list", "limit=20", FIRST),
+    ("list_middle", "limit=20&offset=500000", None),
+    ("list_last", "limit=20&offset=999980", None),
+    ("list_filtered", "limit=20&state=FAILED&keyword=train", FILTERED),
+    ("list_filtered_middle", "limit=20&state=FAILED&keyword=train&offset=49500", FILTERED),
+    ("list_filtered_last", "limit=20&state=FAILED&keyword=train&offset=98980", FILTERED),
+    ("list_word", "limit=20&keyword=whisper", FILTERED),
+    ("list_rare_word", "limit=20&keyword=job-777-", FILTERED),
 ];
 
 /// Makes jobs of earlier minutes out of each job: every fifth failed, with words in their names.
@@ -54,7 +58,8 @@ database.execute(f"""
 database.commit()
 "#;
 
-pub(super) fn measure(binary: &Path) -> Result<Vec<Measured>> {
+/// Measures and prints each page, beside its limit where it has one.
+pub(super) fn run(binary: &Path, missed: &mut Missed) -> Result<()> {
     let mut berth = Berth::start(binary, throughput::NODES)?;
     throughput::run_jobs(&berth, JOBS)?;
     berth.interrupt(binary, |database| {
@@ -62,7 +67,10 @@ pub(super) fn measure(binary: &Path) -> Result<Vec<Measured>> {
         output(python.args(["-c", COPY]).arg(database).arg(COPIES.to_string()))?;
         Ok(())
     })?;
-    PAGES.into_iter().map(|(name, query)| page(&berth, name, query)).collect()
+    for (name, query, limit) in PAGES {
+        missed.print(&page(&berth, name, query)?, limit);
+    }
+    Ok(())
 }
 
 /// How long a page of the list takes.

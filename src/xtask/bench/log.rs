@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use super::berth::{Berth, small_job};
-use super::figures::Measured;
+use super::figures::{Measured, Missed};
 use super::submit_to_start;
 use crate::base_image::IMAGE;
 use crate::docker::PrivateEngine;
@@ -28,7 +28,14 @@ const SOON: Duration = Duration::from_millis(10);
 const NOW_AND_THEN: Duration = Duration::from_millis(500);
 const LOG: &str = "/api/v2/jobs/admin~long/logs";
 
-pub(super) fn measure(workspace: &Workspace, binary: &Path) -> Result<Vec<Measured>> {
+/// What may take no longer than this, in milliseconds: to open the log at its end, to see any other place of it, to
+/// look through all of it.
+const END: f64 = 1_000.0;
+const ANYWHERE: f64 = 200.0;
+const SEARCH: f64 = 2_000.0;
+
+/// Measures and prints each figure, beside its limit where it has one.
+pub(super) fn run(workspace: &Workspace, binary: &Path, missed: &mut Missed) -> Result<()> {
     let archive = setup::for_testing(workspace)?;
     let private = PrivateEngine::start(&PrivateEngine::folder())?;
     private.engine().load(&archive)?;
@@ -41,38 +48,37 @@ pub(super) fn measure(workspace: &Workspace, binary: &Path) -> Result<Vec<Measur
     wait("the job runs", NOW_AND_THEN, || is(&berth, "RUNNING"))?;
     // As long as it is written the engine's end of it moves.
     let last = format!("step {LINES} ");
-    let mut measured = vec![took("log_written", || {
+    let written = took("log_written", || {
         wait("all lines are written", NOW_AND_THEN, || {
             Ok(end_says(&berth.get(&format!("{LOG}/lines?count=1"))?, &last))
         })
-    })?];
-    measured.push(took("log_read_at_all", || {
+    })?;
+    written.print();
+    let read = took("log_read_at_all", || {
         // What came while the first of it was read is read after it.
         wait("all lines are read", SOON, || {
             let window = berth.get(&format!("{LOG}/lines?count=1"))?;
             Ok(window["reading"] == json!(false) && window["total"].as_u64() >= Some(LINES))
         })
-    })?);
-    measured.extend(places(&berth, ["log_end", "log_anywhere", "log_text", "log_pattern"])?);
+    })?;
+    read.print();
+    places(&berth, ["log_end", "log_anywhere", "log_text", "log_pattern"], missed)?;
     berth.put("/api/v2/jobs/admin~long/executionType", &json!({ "value": "STOP" }))?;
     wait("the job is stopped", SOON, || is(&berth, "STOPPED"))?;
-    measured.push(took("log_complete_after_end", || {
+    let complete = took("log_complete_after_end", || {
         wait("the log is complete", SOON, || {
             Ok(berth.get(&format!("{LOG}/lines?count=1"))?["complete"] == json!(true))
         })
-    })?);
+    })?;
+    complete.print();
     let kept = ["log_kept_end", "log_kept_anywhere", "log_kept_text", "log_kept_pattern"];
-    measured.extend(places(&berth, kept)?);
-    measured.push(Measured {
-        name: "log_server_memory",
-        value: berth.memory("VmHWM")?,
-        unit: "MiB",
-    });
-    Ok(measured)
+    places(&berth, kept, missed)?;
+    Measured { name: "log_server_memory", value: berth.memory("VmHWM")?, unit: "MiB" }.print();
+    Ok(())
 }
 
 /// The end, the slowest of places all over the log, and two searches.
-fn places(berth: &Berth, names: [&'static str; 4]) -> Result<[Measured; 4]> {
+fn places(berth: &Berth, names: [&'static str; 4], missed: &mut Missed) -> Result<()> {
     let [end, anywhere, text, pattern] = names;
     let end = took(end, || berth.get(&format!("{LOG}/lines?count=200")).map(drop))?;
     let mut slowest: f64 = 0.0;
@@ -92,7 +98,11 @@ fn places(berth: &Berth, names: [&'static str; 4]) -> Result<[Measured; 4]> {
     let text = took(text, || found(berth, "text=step%20777777%20of", 1))?;
     let pattern =
         took(pattern, || found(berth, "pattern=true&text=step%20%5Cd%2B77%20.*loss", 9_999))?;
-    Ok([end, Measured { name: anywhere, value: slowest, unit: "ms" }, text, pattern])
+    let anywhere = Measured { name: anywhere, value: slowest, unit: "ms" };
+    for (figure, limit) in [(end, END), (anywhere, ANYWHERE), (text, SEARCH), (pattern, SEARCH)] {
+        missed.at_most(&figure, limit);
+    }
+    Ok(())
 }
 
 fn found(berth: &Berth, search: &str, wanted: u64) -> Result<()> {

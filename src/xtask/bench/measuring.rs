@@ -12,7 +12,7 @@ use anyhow::{Result, bail};
 use serde_json::{Value, json};
 
 use super::berth::Berth;
-use super::figures::{Measured, median};
+use super::figures::{Measured, Missed, median};
 use super::nodes::nodes;
 use super::throughput::rate_of_named;
 
@@ -49,7 +49,7 @@ struct Watched {
 }
 
 /// Measures and prints each figure, beside its limit where it has one.
-pub(super) fn run(binary: &Path) -> Result<()> {
+pub(super) fn run(binary: &Path, missed: &mut Missed) -> Result<()> {
     let mut without = Watched::start(binary, &(nodes(NODES) + UNMEASURED))?;
     let mut with = Watched::start(binary, &nodes(NODES))?;
     for turn in 0..TURNS {
@@ -58,12 +58,14 @@ pub(super) fn run(binary: &Path) -> Result<()> {
     }
     let (plain, measured) = (without.cost()?, with.cost()?);
     let figures = |name, value, unit| Measured { name, value, unit };
-    figures("measuring_cpu", measured.cpu - plain.cpu, "% of a core").print_at_most(MOST_CPU);
-    figures("measuring_memory", measured.memory - plain.memory, "MB").print_at_most(MOST_MEMORY);
+    let cpu = figures("measuring_cpu", measured.cpu - plain.cpu, "% of a core");
+    missed.at_most(&cpu, MOST_CPU);
+    let memory = figures("measuring_memory", measured.memory - plain.memory, "MB");
+    missed.at_most(&memory, MOST_MEMORY);
     figures("measuring_throughput", measured.rate, "jobs/s").print();
     figures("measuring_throughput_without", plain.rate, "jobs/s").print();
-    figures("measuring_throughput_lost", lost(plain.rate, measured.rate), "%")
-        .print_at_most(MOST_LOST);
+    let lost = figures("measuring_throughput_lost", lost(plain.rate, measured.rate), "%");
+    missed.at_most(&lost, MOST_LOST);
     if is_measured(&without.berth)? || !is_measured(&with.berth)? {
         bail!("the one server is to measure nothing and the other one its tasks and their GPUs");
     }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use super::berth::{Berth, small_job};
-use super::figures::{Measured, part};
+use super::figures::{Measured, Missed, part};
 use super::first_page::{fetch, sign_in};
 use super::nodes::until_all_answer;
 use super::pages;
@@ -50,28 +50,28 @@ const QUESTIONS: [&str; 5] = [
 const MEMORY: f64 = 488.0;
 
 /// Measures and prints each figure, beside its limit where it has one.
-pub(super) fn run(binary: &Path) -> Result<()> {
+pub(super) fn run(binary: &Path, missed: &mut Missed) -> Result<()> {
     allow_open_files()?;
     let berth = Berth::start(binary, &pages::nodes())?;
     let cookie = sign_in(&berth)?;
     until_all_answer(&berth, &cookie, pages::NODES)?;
     berth.submit(&small_job("watched", "any:latest", "sleep 7200"))?;
     let mut heard = listeners(&berth)?;
-    Measured { name: "watchers_heard_p50", value: part(&mut heard, 50), unit: "ms" }.print();
-    Measured { name: "watchers_heard_p99", value: part(&mut heard, 99), unit: "ms" }
-        .print_at_most(1e3);
+    let figure = |name, value, unit| Measured { name, value, unit };
+    figure("watchers_heard_p50", part(&mut heard, 50), "ms").print();
+    missed.at_most(&figure("watchers_heard_p99", part(&mut heard, 99), "ms"), 1e3);
     let mut looked = browsers(&berth, &cookie)?;
     let each = f64::from(BROWSERS) * looked.seconds;
     let asked = f64::from(u32::try_from(looked.times.len())?) / each;
     let had = f64::from(u32::try_from(looked.bytes / 1_000)?) / each;
     let used = looked.processor * 100.0 / looked.seconds;
     let answered = part(&mut looked.times, 99);
-    Measured { name: "browsers_requests", value: asked, unit: "1/s each" }.print();
-    Measured { name: "browsers_transfer", value: had, unit: "kB/s each" }.print_at_most(20.0);
-    Measured { name: "browsers_answer_p99", value: answered, unit: "ms" }.print_at_most(1e3);
-    Measured { name: "browsers_cpu", value: used, unit: "% of a core" }.print_at_most(100.0);
+    figure("browsers_requests", asked, "1/s each").print();
+    missed.at_most(&figure("browsers_transfer", had, "kB/s each"), 20.0);
+    missed.at_most(&figure("browsers_answer_p99", answered, "ms"), 1e3);
+    missed.at_most(&figure("browsers_cpu", used, "% of a core"), 100.0);
     let memory = berth.memory("VmHWM")?;
-    Measured { name: "watchers_memory", value: memory, unit: "MiB" }.print_at_most(MEMORY);
+    missed.at_most(&figure("watchers_memory", memory, "MiB"), MEMORY);
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use database::tasks::Task;
 use storage::{LogLine, LogReader};
 
 use super::Ops;
-use super::source::{Source, is_lost};
+use super::source::{Source, is_lost, still_kept};
 use super::window::line;
 use crate::error::internal;
 
@@ -37,8 +37,7 @@ pub(super) async fn read(ops: &Ops, mut tasks: Vec<Task>, ask: &TogetherAsk) -> 
     let sources = sources(ops, &tasks, ask.after).await?;
     // Asked before they are read: what comes in between is read then, and not taken for the end.
     let ended = have_ended(&tasks, &sources);
-    let lost = tasks.iter().zip(&sources);
-    let lost = lost.filter(|(task, source)| source.is_none() && is_lost(task)).count();
+    let lost = lost(ops, &tasks, &sources).await?;
     let reading = sources.iter().flatten().any(|source| !source.is_present());
     let parts = sources.iter().map(part);
     let parts = futures::future::join_all(parts).await.into_iter();
@@ -65,7 +64,7 @@ pub(super) async fn read(ops: &Ops, mut tasks: Vec<Task>, ask: &TogetherAsk) -> 
         behind,
         bytes,
         complete: ended && behind == 0,
-        lost: index(lost),
+        lost,
         reading,
     })
 }
@@ -74,6 +73,21 @@ pub(super) async fn read(ops: &Ops, mut tasks: Vec<Task>, ask: &TogetherAsk) -> 
 fn have_ended(tasks: &[Task], sources: &[Option<Source>]) -> bool {
     let mut all = tasks.iter().zip(sources);
     all.all(|(task, source)| source.as_ref().map_or(task.state.is_final(), Source::is_whole))
+}
+
+/// Of how many the log is lost. Those that were removed for their age are not; that they were is said where nothing else
+/// can be.
+async fn lost(ops: &Ops, tasks: &[Task], sources: &[Option<Source>]) -> Result<u32> {
+    let mut lost = 0;
+    let missing = tasks.iter().zip(sources).filter(|(_, source)| source.is_none());
+    for (task, _) in missing.filter(|(task, _)| is_lost(task)) {
+        match still_kept(&ops.shared, task).await {
+            Ok(()) => lost += 1,
+            Err(error) if sources.iter().all(Option::is_none) => return Err(error),
+            Err(_) => {}
+        }
+    }
+    Ok(lost)
 }
 
 async fn part(source: &Option<Source>) -> storage::Result<Part> {

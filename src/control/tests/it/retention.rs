@@ -6,7 +6,7 @@ use std::time::Duration;
 use api::audit::AuditAction;
 use api::cluster::Drain;
 use api::jobs::{JobQuery, Submission};
-use api::logs::TaskRef;
+use api::logs::{TaskRef, TogetherAsk, TogetherPlace};
 use api::queue::QueueChange;
 use api::usage::{Day, UsageQuery};
 use api::users::NewUser;
@@ -135,8 +135,10 @@ async fn what_was_measured_and_logs_go_each_at_its_own_age() {
     until_state(&control.backend, "old", State::Succeeded).await;
     until_true(|| !logs(&house).is_empty()).await;
     let ten_days = 10 * 86_400_000;
-    let older = format!("UPDATE jobs SET completed_at = completed_at - {ten_days}");
-    tamper(control.database(), &older).await;
+    for table in ["jobs", "tasks"] {
+        let older = format!("UPDATE {table} SET completed_at = completed_at - {ten_days}");
+        tamper(control.database(), &older).await;
+    }
     close(&control).await;
     drop(control);
     let measured = log_folder(&house).join("1-a0-r0-t0-n0.metrics");
@@ -144,6 +146,11 @@ async fn what_was_measured_and_logs_go_each_at_its_own_age() {
 
     let control = start_with(&house, 30).await;
     until_true(|| control.swept().logs == 1).await;
+    // It is shown neither as one in which nothing stands nor as one that is lost.
+    let ask = TogetherAsk { place: TogetherPlace::End, count: 1, after: None };
+    let all = control.backend.logs.together(&admin(), &key("old"), None, &ask).await;
+    let removed = all.unwrap_err();
+    assert!(removed.message.starts_with("this log is removed"), "{removed}");
     close(&control).await;
     drop(control);
     assert!(logs(&house).is_empty() && measured.exists(), "it is not as old as that");

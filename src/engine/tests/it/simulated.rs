@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use engine::simulated::Simulated;
-use engine::{ContainerStatus, EndpointOptions, Engine, EngineError, connect};
+use engine::{ContainerStatus, EndpointOptions, Engine, EngineError, LogRequest, connect};
 use futures::{StreamExt, TryStreamExt};
 use protocol::resources::Capacity;
 
@@ -68,6 +68,23 @@ async fn a_container_runs_since_the_past_when_told_so() {
     world.engine.stop(&name, Duration::ZERO).await.unwrap();
     let status = world.engine.inspect(&name).await.unwrap().unwrap().status;
     assert!(matches!(status, ContainerStatus::Exited { started_at: Some(at), .. } if at == since));
+}
+
+#[tokio::test]
+async fn a_container_that_watches_writes_again_and_again() {
+    let world = world("sim://watches");
+    let name = world.run(1, "watch -n 0.02 date & sleep 600").await;
+    let request = LogRequest { follow: true, stamped: true, ..LogRequest::default() };
+    let log = world.engine.logs(&name, request).await.unwrap();
+    // The first two lines are those that every container begins with.
+    let said: Vec<_> = log.skip(2).take(5).try_collect().await.unwrap();
+    let texts: Vec<_> = said.iter().map(|chunk| String::from_utf8_lossy(&chunk.bytes)).collect();
+    let expected: Vec<_> = (1..=5).map(|number| format!("simulated: line {number}\n")).collect();
+    assert_eq!(texts, expected);
+    assert!(said.is_sorted_by(|one, next| one.at < next.at), "{said:?}");
+    let whole = world.engine.logs(&name, LogRequest::default()).await.unwrap();
+    let whole: Vec<_> = whole.try_collect().await.unwrap();
+    assert!(whole.len() >= 7, "what was said is there for whoever comes later");
 }
 
 #[tokio::test]
