@@ -1,7 +1,7 @@
 import { defineConfig } from "@playwright/test";
 
 // On simulated nodes, of the seeded cluster or of servers of their own.
-const SEEDED = /\/(accessibility|all-logs|everywhere|keys|languages|manual-files|many|seeded|views)\.spec\.ts$/;
+const SEEDED = /\/(accessibility|all-logs|everywhere|keys|languages|manual-files|many|seeded|starts|views)\.spec\.ts$/;
 const OWN = /\/(finding|layout|live|truth|ways-in)\.spec\.ts$/;
 
 // `cargo xtask test` says which binary, which site and which engine; see server.ts for the defaults.

@@ -2,7 +2,7 @@
 // language, and nothing on it is in anybody's way.
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { WIDTHS, barriers } from "../barriers";
+import { WIDTHS, barriers, sideways } from "../barriers";
 import { type Look, atEach, browsers, everywhere, further, opened } from "../everywhere";
 import { expect, test } from "../seeded";
 import { isChinese, isEnglish, said } from "../words";
@@ -82,6 +82,11 @@ for (const [language, title, isForeign] of [
       for (const look of all) {
         await page.setViewportSize({ width: look.width, height: 900 });
         found.push(...(await barriers(page, path, look)));
+      }
+      // The narrowest window and the widest; the others are those above.
+      for (const width of [320, 2560]) {
+        const by = await sideways(page, width);
+        if (by > 0) found.push({ path, width, language, wider: by });
       }
       await page.close();
       return found;

@@ -174,9 +174,12 @@ impl Display for WaitReason {
                  cluster's own share.",
                 counted(*times, "time")
             ),
-            Self::Preempting { jobs } => {
-                write!(f, "It starts as soon as {jobs} job(s) have given way to it.")
-            }
+            Self::Preempting { jobs } => write!(
+                f,
+                "It starts as soon as {} {} given way to it.",
+                counted(*jobs, "job"),
+                if *jobs == 1 { "has" } else { "have" }
+            ),
             Self::UserLimit { virtual_cluster, group, limited, needs, running, most } => {
                 let whose = match group {
                     Some(group) => format!("the members of {group} together"),
@@ -409,6 +412,9 @@ mod tests {
             )
         );
         assert!(WaitReason::Behind { ahead: 1 }.to_string().starts_with("1 job of higher or"));
+        let gives_way = |jobs| WaitReason::Preempting { jobs }.to_string();
+        assert_eq!(gives_way(1), "It starts as soon as 1 job has given way to it.");
+        assert_eq!(gives_way(5), "It starts as soon as 5 jobs have given way to it.");
         let virtual_cluster = "vision".parse().unwrap();
         assert_eq!(
             WaitReason::ShareElsewhere { virtual_cluster, tasks: 2, fit: 1 }.to_string(),

@@ -190,6 +190,15 @@ fn english_has_no_chinese() {
     assert_eq!(texts, Vec::<&str>::new());
 }
 
+#[test]
+fn nothing_is_counted_in_brackets() {
+    let words = include_str!("../../../src/protocol/words.rs");
+    for source in ENGLISH.into_iter().chain(SOURCES).chain([words]) {
+        let line = source.lines().find(|line| line.contains("(s)"));
+        assert_eq!(line, None);
+    }
+}
+
 /// Browsers fetch the sayings apart from the catalogue, for the first sentence of the server. If the catalogue
 /// named them, they would come with it, to every page.
 #[test]
