@@ -7,6 +7,7 @@ mod connection;
 mod disk;
 mod failure;
 mod gpus;
+mod identity;
 mod images;
 mod network;
 mod observe;
@@ -239,7 +240,7 @@ impl Engine for DockerEngine {
             None => None,
         };
         Ok(EngineInfo {
-            id: info.id.filter(|id| !id.is_empty()),
+            id: identity::of(info.id, info.name, info.docker_root_dir),
             tasks_address,
             clock: info.system_time.as_deref().and_then(clock::timestamp),
             version: format!("Docker {}", info.server_version.unwrap_or_default()),

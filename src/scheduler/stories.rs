@@ -93,6 +93,22 @@ fn a_gang_starts_whole_or_not_at_all() {
 }
 
 #[test]
+fn of_two_gangs_one_starts_whole_and_the_other_one_holds_nothing() {
+    let story = cluster().node("a").gpus(4, "A100").node("b").gpus(4, "A100");
+    // Each fits alone, and the two do not fit together.
+    let both =
+        story.clone().waits(job(1).tasks(3).gpus(2, &[])).waits(job(2).tasks(3).gpus(2, &[]));
+    let plan = both.plan();
+    let [first] = plan.placements.as_slice() else { panic!("{:?}", plan.placements) };
+    assert_eq!((first.job, first.tasks.len()), (JobId(1), 3));
+    assert!(plan.waiting.contains_key(&JobId(2)));
+    // Where neither fits, neither has half of what there is.
+    let busy = story.running(9, "default", &[("a", &[0], 1)]);
+    let neither = busy.waits(job(1).tasks(4).gpus(2, &[])).waits(job(2).tasks(4).gpus(2, &[]));
+    assert!(neither.plan().placements.is_empty());
+}
+
+#[test]
 fn reasons_name_what_binds() {
     let scattered = cluster().node("a").gpus(4, "A100").node("b").gpus(4, "A100").running(
         9,

@@ -2,7 +2,7 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use api::changes::{Change, Changes, Mark, News};
+use api::changes::{Change, Mark, News};
 use bytes::{Bytes, BytesMut};
 use control::Steady;
 use futures::StreamExt;
@@ -10,8 +10,6 @@ use futures::stream::BoxStream;
 use protocol::ids::{JobId, NodeName, UserName};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-
-use crate::auth::system_actor::system_actor;
 
 /// How many changes are remembered for those who come back: minutes of a busy cluster.
 const KEPT: usize = 4096;
@@ -47,18 +45,18 @@ impl Newsroom {
     /// begins anew is told as missed.
     pub(crate) fn listen(
         self: Arc<Self>,
-        changes: Arc<dyn Changes>,
+        subscribe: impl Fn() -> BoxStream<'static, Change> + Send + Sync + 'static,
         steady: Arc<Steady>,
         shutdown: CancellationToken,
     ) -> impl Future<Output = ()> + Send + 'static {
-        let first = Mutex::new(Some(changes.subscribe(&system_actor())));
+        let first = Mutex::new(Some(subscribe()));
         async move {
             let begin = |stop| {
                 let first = first.lock().unwrap_or_else(PoisonError::into_inner).take();
-                let (news, changes) = (Arc::clone(&self), Arc::clone(&changes));
+                let (news, subscribe) = (Arc::clone(&self), &subscribe);
                 async move {
                     let heard = first.unwrap_or_else(|| {
-                        let heard = changes.subscribe(&system_actor());
+                        let heard = subscribe();
                         news.tell(vec![Change::Missed]);
                         heard
                     });
@@ -220,33 +218,23 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
     use std::task::Poll;
 
-    use api::Actor;
     use futures::stream;
     use protocol::ids::JobId;
     use protocol::state::State;
 
     use super::*;
 
-    /// Breaks off at first.
-    #[derive(Default)]
-    struct Broken(AtomicU32);
-
-    impl Changes for Broken {
-        fn subscribe(&self, _actor: &Actor) -> BoxStream<'static, Change> {
-            match self.0.fetch_add(1, Ordering::SeqCst) {
-                0 => stream::poll_fn(|_| -> Poll<Option<Change>> { panic!("of no kind") }).boxed(),
-                _ => stream::iter([Change::Queue]).chain(stream::pending()).boxed(),
-            }
-        }
-    }
-
     #[tokio::test]
     async fn changes_are_heard_after_a_panic_and_what_was_missed_is_told() {
         let (news, steady, stop) =
             (Newsroom::new(), Arc::<Steady>::default(), CancellationToken::new());
         let (begin, mut ticker) = (news.mark(), news.ticker());
-        let changes = Arc::new(Broken::default());
-        let listening = Arc::clone(&news).listen(changes, Arc::clone(&steady), stop.clone());
+        let lives = AtomicU32::new(0);
+        let subscribe = move || match lives.fetch_add(1, Ordering::SeqCst) {
+            0 => stream::poll_fn(|_| -> Poll<Option<Change>> { panic!("of no kind") }).boxed(),
+            _ => stream::iter([Change::Queue]).chain(stream::pending()).boxed(),
+        };
+        let listening = Arc::clone(&news).listen(subscribe, Arc::clone(&steady), stop.clone());
         let listening = tokio::spawn(listening);
         let heard = ticker.wait_for(|number| *number == 2);
         tokio::time::timeout(Duration::from_secs(10), heard).await.unwrap().unwrap();

@@ -16,6 +16,7 @@ use crate::auth::answers::Answers;
 use crate::auth::device::Devices;
 use crate::auth::origin::OwnOrigin;
 use crate::auth::sign_in_limit::SignInLimit;
+use crate::auth::system_actor::system_actor;
 use crate::cors::Welcome;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
@@ -95,7 +96,8 @@ impl AppState {
         let (listening, mut steady) = (Arc::<Steady>::default(), options.steady);
         steady.push(("changes", Arc::clone(&listening)));
         let changes = Arc::clone(&backend.changes);
-        tasks.spawn(Arc::clone(&news).listen(changes, listening, options.shutdown.clone()));
+        let subscribe = move || changes.subscribe(&system_actor());
+        tasks.spawn(Arc::clone(&news).listen(subscribe, listening, options.shutdown.clone()));
         Self(Arc::new(Parts {
             backend,
             probe,

@@ -54,9 +54,8 @@ impl Engines {
             Met::New => (None, None),
             Met::Anothers(other) => {
                 let problem = format!(
-                    "its engine tells the ID {id:?}, which is that of {other}: remove one of the two \
-                     nodes, or, if these are two machines, stop Docker here, delete \
-                     /var/lib/docker/engine-id and start it again"
+                    "its engine tells the ID of that of {other}, {id:?}: remove one of the two nodes, or, if \
+                     these are machines that were copied from one, give each a host name of its own"
                 );
                 (None, Some(problem))
             }
@@ -135,6 +134,6 @@ mod tests {
         assert_eq!(engines.told(Some("x"), &name("a")), (None, None));
         assert_eq!(engines.told(Some("x"), &name("a")), (Some("x".to_owned()), None));
         let (id, problem) = engines.told(Some("x"), &name("b"));
-        assert!(id.is_none() && problem.is_some_and(|problem| problem.contains("that of a:")));
+        assert!(id.is_none() && problem.is_some_and(|problem| problem.contains("that of a,")));
     }
 }

@@ -222,7 +222,7 @@ fn the_key_is_the_data_folders_unless_another_one_is_given() {
     assert_eq!(config.key().path(), Path::new("/var/lib/berth/secret.key"));
     let variables = [("BERTH_KEY_FILE", "/run/secrets/berth")];
     let none: &[(&str, &str)] = &[];
-    for (file, variables) in [("key_file = '/run/secrets/berth'", none), ("", &variables)] {
+    for (file, variables) in [("key_file = '/run/secrets/berth'", none), ("", &variables[..])] {
         let config = load(file, variables, &Flags::default()).unwrap();
         assert_eq!(config.key(), KeyFile::Given("/run/secrets/berth".into()));
     }

@@ -33,6 +33,9 @@ const BETWEEN_COUNTS: u64 = 25;
 /// Another one leads by then.
 const LONGEST: Duration = Duration::from_secs(10);
 
+/// So many jobs are in flight whenever the leader is struck.
+const IN_FLIGHT: usize = 50;
+
 /// How often.
 #[derive(Debug, Args)]
 pub(crate) struct Changes {
@@ -96,8 +99,8 @@ impl Stage<'_> {
             done.and(looked)
         });
         let of = format!("leaders_of_{}", servers.len());
-        let late = play.print(&of);
-        let is_well = done.is_ok() && late == 0 && jobs.judge().is_ok();
+        let (late, least) = (play.print(&of), play.least());
+        let is_well = done.is_ok() && late == 0 && least >= IN_FLIGHT && jobs.judge().is_ok();
         if !is_well {
             for (number, server) in servers.iter().enumerate() {
                 keep_log(workspace, server, &format!("leaders-{seed}-{number}"))?;
@@ -107,6 +110,9 @@ impl Stage<'_> {
         jobs.judge().with_context(|| format!("--seed {seed} changes alike"))?;
         if late > 0 {
             bail!("{late} times nobody led within {} s", LONGEST.as_secs());
+        }
+        if least < IN_FLIGHT {
+            bail!("only {least} jobs were in flight when a leader was struck, not {IN_FLIGHT}");
         }
         Ok(())
     }
@@ -130,8 +136,8 @@ impl Play<'_> {
         for number in 1..=changes {
             self.jobs.come(true);
             let change = Change::draw(random);
-            let leader = self.until_struck(change)?;
-            let (in_flight, begun) = (self.jobs.open(), Instant::now());
+            let (leader, in_flight) = self.until_struck(change)?;
+            let begun = Instant::now();
             self.ring.strike(leader, change.how)?;
             let next = self.ring.next(leader, begun);
             if next.is_ok() {
@@ -161,8 +167,8 @@ impl Play<'_> {
         Ok(())
     }
 
-    /// Waits until all is well and the change is due; which server leads then.
-    fn until_struck(&mut self, change: Change) -> Result<usize> {
+    /// Waits until all is well and the change is due; which server leads then, amid how many jobs.
+    fn until_struck(&mut self, change: Change) -> Result<(usize, usize)> {
         loop {
             let mut leader = None;
             let is_settled = comes_true(READY, &mut || {
@@ -172,16 +178,20 @@ impl Play<'_> {
             let Some(leader) = leader.filter(|_| is_settled) else {
                 bail!("after {} s not all are ready, and one of them leads", READY.as_secs());
             };
-            let enough = Load::MANY.live * 3 / 4;
-            if !comes_true(READY, &mut || Ok(self.jobs.open() >= enough))? {
-                bail!("no jobs come any more");
+            if !comes_true(READY, &mut || Ok(self.jobs.open() >= IN_FLIGHT))? {
+                bail!("no {IN_FLIGHT} jobs are in flight any more");
             }
             thread::sleep(change.pause);
-            if self.ring.leads(leader) {
-                return Ok(leader);
+            if !self.ring.leads(leader) {
+                self.by_itself += 1;
+                note("the lead has changed by itself");
+                continue;
             }
-            self.by_itself += 1;
-            note("the lead has changed by itself");
+            // Some may have ended meanwhile.
+            let in_flight = self.jobs.open();
+            if in_flight >= IN_FLIGHT {
+                return Ok((leader, in_flight));
+            }
         }
     }
 
@@ -189,6 +199,11 @@ impl Play<'_> {
     fn settled(&mut self) -> Result<Option<usize>> {
         self.restarts += self.ring.keep()?;
         Ok(self.ring.settled())
+    }
+
+    /// Amid how few jobs the leader was struck.
+    fn least(&self) -> usize {
+        self.changes.iter().map(|(.., in_flight)| *in_flight).min().unwrap_or(0)
     }
 
     /// Prints the counts, and gives how often it took too long.
@@ -204,8 +219,7 @@ impl Play<'_> {
         println!("{of}_takeover_p50 {:.1} s", median(took));
         let late = self.changes.iter().filter(|(_, took, _)| *took > LONGEST).count();
         println!("{of}_late {late} times");
-        let least = self.changes.iter().map(|(.., in_flight)| *in_flight).min().unwrap_or(0);
-        println!("{of}_in_flight_least {least} jobs");
+        println!("{of}_in_flight_least {} jobs", self.least());
         println!("{of}_changed_by_itself {} times", self.by_itself);
         println!("{of}_ended_by_themselves {} times", self.restarts);
         self.jobs.print(of);

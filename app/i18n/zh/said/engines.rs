@@ -142,8 +142,8 @@ pub(super) const ENGINES: &str = sayings![
         "{0}：端点 {1} 已是节点 {2} 的引擎：一个引擎只能对应一个节点，否则其资源会被重复分配",
     ),
     (
-        "its engine tells the ID {}, which is that of {}: remove one of the two nodes, or, if these are two machines, stop Docker here, delete /var/lib/docker/engine-id and start it again",
-        "其引擎的 ID 为 {0}，与节点 {1} 相同：请删除其中一个节点；如果是两台机器，请在此节点上停止 Docker，删除 /var/lib/docker/engine-id 后重新启动",
+        "its engine tells the ID of that of {}, {}: remove one of the two nodes, or, if these are machines that were copied from one, give each a host name of its own",
+        "其引擎与节点 {0} 的引擎 ID 相同（{1}）：请删除其中一个节点；如果是由同一镜像复制的两台机器，请为每台设置不同的主机名",
     ),
     ("allowed is {} to {}", "应为 {0} 到 {1}"),
     (

@@ -27,7 +27,11 @@ async fn a_second_node_with_the_endpoint_of_another_is_refused() {
         ] {
             assert_eq!(refused.code, ErrorCode::ConflictNodeError);
             let names = [first.name.as_str(), second.name.as_str()];
-            assert!(names.iter().all(|name| refused.message.contains(name)), "{}", refused.message);
+            assert!(
+                names.iter().all(|name| refused.message.contains(*name)),
+                "{}",
+                refused.message
+            );
         }
     }
     assert_eq!(nodes.list(&admin()).await.unwrap().len(), 1);

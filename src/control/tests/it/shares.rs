@@ -5,7 +5,7 @@ use protocol::cluster::{Shape, Share, VirtualClusterSettings};
 use protocol::ids::{GpuType, VirtualClusterName};
 use protocol::state::State;
 
-use crate::house::{House, admin, close, job, submit, until, until_state};
+use crate::house::{House, admin, close, job, key, submit, until, until_state};
 
 fn titanx() -> GpuType {
     GpuType::new("TITANX").unwrap()
@@ -132,4 +132,31 @@ async fn a_task_gets_gpus_that_are_linked() {
     let told = "links[0]: there is no GPU 8 (allowed: a whole number from 0 to 7)";
     assert_eq!((refused.message.as_str(), refused.problems.len()), (told, 1));
     close(&control).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_runs_goes_on_when_its_share_is_lowered_and_its_cluster_is_to_go() {
+    let house = House::new(1);
+    let control = start(&house, vec![cluster("lab", 8)]).await;
+    let backend = &control.backend;
+    submit(backend, of("lab", "runs", 8)).await;
+    until_state(backend, "runs", State::Running).await;
+    backend.virtual_clusters.save(&admin(), cluster("lab", 2)).await.unwrap();
+    let lab: VirtualClusterName = "lab".parse().unwrap();
+    let refused = backend.virtual_clusters.remove(&admin(), &lab).await.unwrap_err();
+    assert!(refused.message.contains("1 active jobs use lab: stop them first"), "{refused}");
+    submit(backend, job("next", 1, 8, "sleep 1000", "")).await;
+    let waiting = |detail: &api::jobs::JobDetail| detail.summary.waiting.is_some();
+    until(backend, "next", waiting).await;
+    // A pass has gone over both: nothing that runs was ended.
+    let runs = until_state(backend, "runs", State::Running).await;
+    assert_eq!(runs.attempts.len(), 1);
+    let view = backend.virtual_clusters.get(&admin(), &lab).await.unwrap();
+    assert_eq!((view.running_jobs, view.waiting_jobs), (1, 0));
+    for name in ["runs", "next"] {
+        backend.jobs.stop(&admin(), &key(name)).await.unwrap();
+        until_state(backend, name, State::Stopped).await;
+    }
+    backend.virtual_clusters.remove(&admin(), &lab).await.unwrap();
+    control.shutdown().await;
 }

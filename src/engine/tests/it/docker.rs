@@ -47,6 +47,7 @@ async fn docker_keeps_the_contract() {
     what_an_image_of_a_container_says(&dockerd).await;
     an_id_is_no_name(&dockerd).await;
     architectures_are_told(&dockerd).await;
+    what_is_written_without_end_is_rotated(&dockerd).await;
 }
 
 /// A container that its guest has told of its job, as far as an engine can tell.
@@ -86,6 +87,32 @@ async fn what_an_image_of_a_container_says(dockerd: &Dockerd) {
     let ran = dockerd.docker(&["run", "--rm", image, "cat", "/root/.ssh/config", "/made"]);
     assert_eq!(ran.trim(), "Host mine\npeers");
     assert_eq!(dockerd.docker(&["images", "-q", "--filter", "dangling=true"]).trim(), "");
+    world.engine.remove(&name).await.unwrap();
+}
+
+/// A task that writes without end fills its node's disk no further than this, and its last words are there.
+async fn what_is_written_without_end_is_rotated(dockerd: &Dockerd) {
+    let world = world(&dockerd.endpoint(), image::PLAIN);
+    let flood = "head -c 320000000 /dev/zero | tr '\\0' x; echo; echo the end";
+    let name = world.run(372, flood).await;
+    assert_eq!(world.code(&name).await, 0);
+    let inspect = |what: &str| dockerd.docker(&["inspect", "--format", what, &name]);
+    let settings = inspect("{{json .HostConfig.LogConfig}}");
+    for said in ["\"json-file\"", "\"max-size\":\"64m\"", "\"max-file\":\"4\""] {
+        assert!(settings.contains(said), "{settings}");
+    }
+    let log = std::path::PathBuf::from(inspect("{{.LogPath}}").trim());
+    let files = std::fs::read_dir(log.parent().unwrap()).unwrap().map(Result::unwrap);
+    let is_of_log = |file: &std::fs::DirEntry| {
+        let name = file.file_name();
+        name.to_string_lossy().starts_with(&*log.file_name().unwrap().to_string_lossy())
+    };
+    let sizes: Vec<u64> =
+        files.filter(is_of_log).map(|file| file.metadata().unwrap().len()).collect();
+    let kept: u64 = sizes.iter().sum();
+    assert!(sizes.len() <= 4 && kept > 128 << 20 && kept <= (4 * 64 + 1) << 20, "{sizes:?}");
+    let last = LogRequest { tail_lines: Some(1), ..Default::default() };
+    assert_eq!(world.log(&name, last).await, "the end\n");
     world.engine.remove(&name).await.unwrap();
 }
 
