@@ -76,7 +76,7 @@ impl Condition {
             "broken" => Self::Broken,
             "refused" => Self::Refused(detail),
             "ended" => {
-                let (reason, code) = detail.split_once(' ').unwrap_or((&detail, ""));
+                let (reason, code) = detail.split_once(' ').unwrap_or((detail.as_str(), ""));
                 Self::Ended(TerminalEnd::read(reason, code.parse().ok()))
             }
             _opening => Self::Opening,

@@ -255,4 +255,34 @@ impl Priority {
         let reached = [Self::CRITICAL, Self::PRODUCTION].into_iter().find(|class| self >= *class);
         reached.unwrap_or(if self.0 < 0 { Self::OPPORTUNISTIC } else { Self::TEST })
     }
+
+    /// The lowest and the highest of the class that it is of.
+    #[must_use]
+    pub fn within_class(self) -> (Self, Self) {
+        let mut highest = Self(i32::MAX);
+        for lowest in [Self::CRITICAL, Self::PRODUCTION, Self(0)] {
+            if self >= lowest {
+                return (lowest, highest);
+            }
+            highest = Self(lowest.0 - 1);
+        }
+        (Self(i32::MIN), highest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_reaches_from_one_to_the_next() {
+        let mut above = None;
+        for (word, class) in Priority::CLASSES {
+            let (lowest, highest) = class.within_class();
+            assert!([lowest, class, highest].into_iter().all(|one| one.class() == class), "{word}");
+            assert_eq!(highest.0.checked_add(1), above, "{word}");
+            above = Some(lowest.0);
+        }
+        assert_eq!(above, Some(i32::MIN));
+    }
 }

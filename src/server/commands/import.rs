@@ -216,6 +216,12 @@ fn why(error: &anyhow::Error) -> String {
     }
 }
 
+/// The answer to what was taken.
+#[derive(Deserialize)]
+struct Answered {
+    message: String,
+}
+
 /// Who asks, as far as it matters.
 #[derive(Deserialize)]
 struct Checked {
@@ -243,9 +249,10 @@ fn bring(
             Ok(None)
         }
         Wanted::VirtualCluster(body) => {
-            let answer: Value = client.put(&format!("/api/v2/virtual-clusters/{name}"), &body)?;
-            let said = answer["message"].as_str().and_then(|said| said.split_once(". "));
-            Ok(said.map(|(_, warning)| Note::told(warning.trim_end_matches('.'))))
+            let path = format!("/api/v2/virtual-clusters/{name}");
+            let Answered { message } = client.put(&path, &body)?;
+            let warning = message.split_once(". ").map(|(_, warning)| warning);
+            Ok(warning.map(|warning| Note::told(warning.trim_end_matches('.'))))
         }
         Wanted::Storage(body) => {
             let _saved: Value = client.put(&format!("/api/v2/storages/{name}"), &body)?;

@@ -108,16 +108,14 @@ fn states(text: Option<&str>) -> Result<Vec<State>, Failure> {
 
 /// The priorities of classes; the default is one of `test`.
 fn classes(text: Option<&str>) -> Result<Vec<(Priority, Priority)>, Failure> {
-    let (lowest, highest) = (Priority(i32::MIN), Priority(i32::MAX));
-    let below = |class: Priority| Priority(class.0 - 1);
-    let class = |word: &str| match word {
-        "oppo" => Ok((lowest, Priority::OPPORTUNISTIC)),
-        "test" | "default" => Ok((Priority(0), below(Priority::PRODUCTION))),
-        "prod" => Ok((Priority::PRODUCTION, below(Priority::CRITICAL))),
-        "crit" => Ok((Priority::CRITICAL, highest)),
-        _ => Err(invalid(format!(
-            "{word:?} is no class of priorities: allowed are oppo, test, prod, crit, default"
-        ))),
+    let class = |word: &str| {
+        let class = if word == "default" { Some(Priority::TEST) } else { Priority::of_class(word) };
+        class.map(Priority::within_class).ok_or_else(|| {
+            let allowed: Vec<&str> =
+                Priority::CLASSES.iter().rev().map(|(word, _)| *word).collect();
+            let allowed = allowed.join(", ");
+            invalid(format!("{word:?} is no class of priorities: allowed are {allowed}, default"))
+        })
     };
     words(text).map(class).collect()
 }

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use protocol::ids::{GroupName, StorageName, UserName, VirtualClusterName};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
 use super::note::Note;
@@ -79,24 +81,21 @@ pub(super) struct Here {
 
 impl Here {
     pub(super) fn read(client: &Client) -> anyhow::Result<Self> {
-        let users: Value = client.get("/api/v2/users")?;
-        let groups: Value = client.get("/api/v2/groups")?;
-        let clusters: Value = client.get("/api/v2/virtual-clusters")?;
-        let storages: Value = client.get("/api/v2/storages")?;
-        let templates: Value = client.get("/api/v2/templates")?;
-        let gpu_types: Value = client.get("/api/v2/cluster/sku-types")?;
-        let user = |user: &Value| {
-            let groups = user["grouplist"].as_array().into_iter().flatten();
-            let groups = groups.filter_map(Value::as_str).map(str::to_owned).collect();
-            Some((user["username"].as_str()?.to_owned(), groups))
-        };
+        let users: Vec<OwnUser> = client.get("/api/v2/users")?;
+        let groups: Vec<OwnGroup> = client.get("/api/v2/groups")?;
+        let clusters: ByName = client.get("/api/v2/virtual-clusters")?;
+        let OwnStorages { storages } = client.get("/api/v2/storages")?;
+        let templates: Vec<Named> = client.get("/api/v2/templates")?;
+        let gpu_types: ByName = client.get("/api/v2/cluster/sku-types")?;
+        let user = |user: OwnUser| (user.username, user.grouplist);
+        let names = |named: Vec<Named>| named.into_iter().map(|one| one.name).collect();
         Ok(Self {
-            users: users.as_array().into_iter().flatten().filter_map(user).collect(),
-            groups: names(&groups, "groupname"),
-            clusters: keys(&clusters),
-            storages: names(&storages["storages"], "name"),
-            templates: names(&templates, "name"),
-            gpu_types: keys(&gpu_types),
+            users: users.into_iter().map(user).collect(),
+            groups: groups.into_iter().map(|group| group.groupname).collect(),
+            clusters: clusters.into_keys().collect(),
+            storages: names(storages),
+            templates: names(templates),
+            gpu_types: gpu_types.into_keys().collect(),
         })
     }
 
@@ -106,14 +105,32 @@ impl Here {
     }
 }
 
-fn names(list: &Value, key: &str) -> BTreeSet<String> {
-    let names = list.as_array().into_iter().flatten().filter_map(|one| one[key].as_str());
-    names.map(str::to_owned).collect()
+/// What is looked at of a user who is here.
+#[derive(Deserialize)]
+struct OwnUser {
+    username: String,
+    grouplist: BTreeSet<String>,
 }
 
-fn keys(object: &Value) -> BTreeSet<String> {
-    object.as_object().into_iter().flat_map(Map::keys).cloned().collect()
+/// And of a group.
+#[derive(Deserialize)]
+struct OwnGroup {
+    groupname: String,
 }
+
+#[derive(Deserialize)]
+struct OwnStorages {
+    storages: Vec<Named>,
+}
+
+/// And of what has a name.
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+}
+
+/// What is told by name, of which nothing else is looked at.
+type ByName = BTreeMap<String, IgnoredAny>;
 
 /// Who may use something.
 struct Rights {
