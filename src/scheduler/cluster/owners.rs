@@ -23,6 +23,8 @@ struct Held {
     leaving: i64,
     /// Both, of the moments since when they have it.
     starts: Decayed,
+    /// The latest of these moments.
+    began: Option<Timestamp>,
 }
 
 /// What the jobs of each user have, by virtual cluster, and what they have had. Who has nothing is not
@@ -77,6 +79,7 @@ impl Owners {
         let (since, half_life_ms) = (tenant.life.started_at, self.past.half_life_ms());
         let add = |held: &mut Held| {
             *sum(held) += milli;
+            held.began = held.began.max(Some(since));
             if half_life_ms > 0 {
                 held.starts.add(milli, since, half_life_ms);
             }
@@ -111,20 +114,16 @@ impl Owners {
         users.and_then(|users| users.get(user)).copied().unwrap_or_default()
     }
 
-    /// Whether a request's owner has nothing in its virtual cluster, nor is about to leave anything.
-    pub(crate) fn has_nothing(&self, request: &Request) -> bool {
-        let held = self.held(&request.virtual_cluster, &request.user);
-        held.milli == 0 && held.leaving == 0
-    }
-
     /// What a request's owner has in its virtual cluster.
     pub(crate) fn of(&self, request: &Request) -> i64 {
         self.held(&request.virtual_cluster, &request.user).milli
     }
 
-    /// When a request's owner had something last of what he has no more.
-    pub(crate) fn had_last(&self, request: &Request) -> Option<Timestamp> {
-        self.past.last_of(&request.virtual_cluster, &request.user)
+    /// When what a request's owner has in its virtual cluster changed last: he came to have some of it, or had
+    /// something last that he has no more.
+    pub(crate) fn changed_last(&self, request: &Request) -> Option<Timestamp> {
+        let Request { virtual_cluster, user, .. } = request;
+        self.held(virtual_cluster, user).began.max(self.past.last_of(virtual_cluster, user))
     }
 
     /// What a request's owner has and has had in its virtual cluster: a mean in thousandths of GPUs, in

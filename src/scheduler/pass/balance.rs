@@ -43,16 +43,17 @@ impl Cluster {
         let more = (self.owners.of(request) - least.held).max(0).saturating_mul(a_milli);
         let had = (self.owners.use_of(request, balance.now) - least.mean).max(0.0);
         let others = more.saturating_add((had * HAD * a_milli as f64).round() as i64);
-        let first = if self.has_waited(request, rank, balance.now) { more } else { others };
+        let first = if self.has_waited(request, rank, balance.now) { 0 } else { others };
         Behind { first, others }
     }
 
-    /// Whether an owner who has nothing has waited for a half-life since he had something last, and since
-    /// the turn that the first of his jobs would have had: what he had puts that back no more.
+    /// Whether an owner has waited for a half-life since he came to have something last, or had something last that
+    /// he has no more, and since the turn that the first of his jobs would have had: what he had, and has still,
+    /// puts that back no more.
     fn has_waited(&self, request: &Request, rank: i64, now: Timestamp) -> bool {
-        let owners = &self.owners;
-        let since = owners.had_last(request).map_or(rank, |last| last.0.max(rank));
-        owners.has_nothing(request) && now.0.saturating_sub(since) > owners.past.half_life_ms()
+        let past = &self.owners.past;
+        let since = self.owners.changed_last(request).map_or(rank, |last| last.0.max(rank));
+        past.counts() && now.0.saturating_sub(since) > past.half_life_ms()
     }
 }
 

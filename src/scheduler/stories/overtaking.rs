@@ -10,7 +10,7 @@ use protocol::time::Timestamp;
 
 use crate::model::{PastUse, Request, Turn};
 use crate::properties::events::cases;
-use crate::story::{cluster, job};
+use crate::story::{Story, cluster, gpu_type, job};
 use crate::{Like, PastRuns, State};
 
 const MINUTE: i64 = 60_000;
@@ -27,6 +27,8 @@ const HALF_LIFE: i64 = 7 * 24 * HOUR;
 const SLOWER: i64 = 24;
 /// The job that is looked at.
 const WATCHED: JobId = JobId(1_000_000);
+/// What runs from the beginning on of its owner's.
+const NOTEBOOK: i64 = 0;
 
 /// A small job: minutes that it runs, how many times as long it says it may (0: nothing), and how
 /// long after the one before it comes, in percent of what makes the load.
@@ -34,6 +36,22 @@ type Draw = (i64, i64, i64);
 
 fn any_stream() -> impl Strategy<Value = Vec<Draw>> {
     prop::collection::vec((5..=2 * USUAL - 5, 1..=2_i64, 1..=199_i64), 40..80)
+}
+
+/// What the owner of the job that is looked at has all the time.
+#[derive(Debug, Clone, Copy)]
+enum Has {
+    Nothing,
+    /// A notebook without GPU.
+    Cores,
+    /// One with a GPU that nobody else would have.
+    Gpu,
+}
+
+/// So many nodes with GPUs.
+fn machines(nodes: u32) -> Story {
+    let node = |story: Story, number| story.node(&format!("n{number}")).gpus(GPUS, "A100");
+    (0..nodes).fold(cluster(), node)
 }
 
 /// Jobs of one GPU each that come for ever to one virtual cluster, and one that is looked at.
@@ -58,11 +76,9 @@ struct Stream {
 
 impl Stream {
     fn new(nodes: u32, load_percent: i64, draws: Vec<Draw>) -> Self {
-        let story = (0..nodes)
-            .fold(cluster(), |story, number| story.node(&format!("n{number}")).gpus(GPUS, "A100"));
         let gpus = i64::from(nodes * GPUS);
         Self {
-            state: State::of(&story.snapshot),
+            state: State::of(&machines(nodes).snapshot),
             gpus,
             draws,
             every: USUAL * MINUTE * 100 / (gpus * load_percent),
@@ -78,14 +94,21 @@ impl Stream {
     }
 
     /// The same of users who never had anything, whose jobs run longer; and who is looked at has had all
-    /// GPUs until now.
-    fn of_strangers(nodes: u32, load_percent: i64, draws: Vec<Draw>) -> Self {
+    /// GPUs until now, and has something still.
+    fn of_strangers(nodes: u32, load_percent: i64, draws: Vec<Draw>, has: Has) -> Self {
         let mut stream = Self::new(nodes, load_percent, draws);
         let (cluster, user) = (VirtualClusterName::default(), watched().user);
         let mut past_use = PastUse::new(HALF_LIFE);
         let for_ever = (Timestamp(-10 * HALF_LIFE), Timestamp(0));
         past_use.record((&cluster, &user), stream.gpus * 1_000, for_ever);
-        stream.state.remember(past_use);
+        let mut story = machines(nodes).node("notebook").gpus(1, "K80");
+        match has {
+            Has::Nothing => {}
+            Has::Cores => story = story.running(NOTEBOOK, "default", &[("notebook", &[], 1)]),
+            Has::Gpu => story = story.running(NOTEBOOK, "default", &[("notebook", &[0], 1)]),
+        }
+        story.snapshot.past_use = past_use;
+        stream.state = State::of(&story.snapshot);
         stream.every *= SLOWER;
         Self { slower: SLOWER, of_strangers: true, ..stream }
     }
@@ -106,6 +129,7 @@ impl Stream {
         request.limit_ms = (says > 0).then_some(says * runs);
         if self.of_strangers {
             request.user = format!("stranger{}", self.next).parse().unwrap();
+            request.roles[0].gpu_types = vec![gpu_type("A100")];
         }
         self.submit(request, runs);
         self.next_at = self.now + self.every * percent / 100;
@@ -373,7 +397,7 @@ proptest! {
 proptest! {
     #![proptest_config(cases(12))]
 
-    /// However much somebody has had: whoever holds nothing is let in a half-life after the half of his
+    /// However much somebody has had, and whatever he has still: he is let in a half-life after the half of his
     /// run, be there ever so many who have had nothing.
     #[test]
     fn nobody_is_overtaken_for_what_he_had_for_longer_than_a_half_life(
@@ -382,12 +406,13 @@ proptest! {
         draws in any_stream(),
         before in 1..40_usize,
         hours in 1..=48_i64,
+        has in prop_oneof![Just(Has::Nothing), Just(Has::Cores), Just(Has::Gpu)],
     ) {
-        let mut stream = Stream::of_strangers(nodes, load, draws);
+        let mut stream = Stream::of_strangers(nodes, load, draws, has);
         while stream.next < before {
             stream.goes_on();
         }
-        let mut gang = job(1).tasks(nodes).gpus(GPUS, &[]).request;
+        let mut gang = job(1).tasks(nodes).gpus(GPUS, &["A100"]).request;
         gang.job = WATCHED;
         gang.submitted_at = Timestamp(stream.now);
         gang.limit_ms = Some(hours * HOUR);
