@@ -292,3 +292,15 @@ test("several nodes are ticked by a range and drained by one question that names
     expect(again.ok(), await again.text()).toBe(true);
   }
 });
+
+test("an address of the nodes that cannot be read shows nothing and says what is allowed", async ({ page }) => {
+  await berth.open(page, "/nodes?only=fre&by=magic");
+  const alert = page.getByRole("alert");
+  await expect(alert).toContainText("“only=fre” cannot be read. Allowed: free, draining, unreachable, faulty, idle.");
+  await expect(alert).toContainText("“by=magic” cannot be read. Allowed: held, job, user, load, memory, temperature.");
+  await expect(page.locator(".map .gpu")).toHaveCount(0);
+  await alert.getByRole("link").click();
+  await expect(page).toHaveURL(/\/nodes$/);
+  await expect(alert).toHaveCount(0);
+  await expect(page.locator(".map .gpu")).toHaveCount(40 * 8);
+});
