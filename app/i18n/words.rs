@@ -311,6 +311,8 @@ pub(crate) struct Cluster {
     pub(crate) ended_by: Word,
     pub(crate) drain: Word,
     pub(crate) drain_text: Word,
+    pub(crate) drain_many: Counted,
+    pub(crate) drain_many_text: Word,
     pub(crate) undrain: Word,
     pub(crate) empty_now: Word,
     pub(crate) empty_text: Word,

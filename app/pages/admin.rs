@@ -8,6 +8,7 @@ mod named_limits;
 mod node_form;
 mod node_search;
 mod nodes;
+mod nodes_many;
 pub(crate) mod part;
 mod remove;
 mod storages;

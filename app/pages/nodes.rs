@@ -7,7 +7,7 @@ use api::node_map::{NodeMap, Shown};
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
-use crate::i18n::{text, tr};
+use crate::i18n::{text, told, tr};
 use crate::live::Live;
 use crate::pages::nodes::controls::{Controls, FindBar};
 use crate::pages::nodes::filter::{Filter, PAGE};
@@ -41,14 +41,38 @@ pub(crate) fn NodesPage() -> impl IntoView {
         move || (filter.get(), nodes.get(), cluster.get(), turn.get()),
         |(filter, _, _, _)| map_nodes(filter.query),
     );
+    let refusal = move || {
+        let wrong = filter.read().misread.clone();
+        (!wrong.is_empty()).then(|| view! { <Refusal wrong=wrong/> }.into_any())
+    };
+    let content = move |map: NodeMap| {
+        let filter = filter.get_untracked();
+        match filter.misread.is_empty() {
+            true => view! { <Nodes map=map filter=filter/> }.into_any(),
+            false => ().into_any(),
+        }
+    };
     view! {
         <PageHeader title=text(|t| t.cluster.nodes_title)/>
         <FindBar filter=filter/>
-        <Loaded
-            resource=map
-            lines=10
-            content=move |map| view! { <Nodes map=map filter=filter.get_untracked()/> }
-        />
+        {move || refusal()}
+        <Loaded resource=map lines=10 content=content/>
+    }
+    .into_any()
+}
+
+/// What of the address cannot be read, and the way to all nodes.
+#[component]
+fn Refusal(wrong: Vec<(String, String)>) -> impl IntoView {
+    let lines = wrong.into_iter().map(|(word, allowed)| {
+        view! { <li>{told(move |t| (t.finding.bad_value)(&word, &allowed))}</li> }
+    });
+    view! {
+        <div class="notice" role="alert">
+            <p class="notice__title">{tr(|t| t.finding.not_filtered)}</p>
+            <ul>{lines.collect_view()}</ul>
+            <a class="button" href="/nodes">{tr(|t| t.jobs.clear)}</a>
+        </div>
     }
     .into_any()
 }

@@ -67,10 +67,12 @@ fn held_class(used: Amount) -> &'static str {
 
 fn percent_class(percent: u32) -> &'static str {
     match percent {
-        0..25 => "gpu--ramp-1",
-        25..50 => "gpu--ramp-2",
-        50..75 => "gpu--ramp-3",
-        75.. => "gpu--ramp-4",
+        0 => "gpu--ramp-0",
+        1..=20 => "gpu--ramp-1",
+        21..=40 => "gpu--ramp-2",
+        41..=60 => "gpu--ramp-3",
+        61..=80 => "gpu--ramp-4",
+        81.. => "gpu--ramp-5",
     }
 }
 
@@ -198,6 +200,9 @@ mod tests {
         ] {
             assert_eq!(Palette::new(colour, &[]).whole(&idle).unwrap(), class);
         }
+        let steps = [0, 1, 20, 21, 40, 41, 60, 61, 80, 81, 100, 101].map(percent_class);
+        let expected = [0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 5].map(|step| format!("gpu--ramp-{step}"));
+        assert_eq!(steps, expected);
         let by_load = Palette::new(Colour::Load, &[]);
         assert_eq!(by_load.whole(&gpu(&[("ada~x", 1000)])).unwrap(), "gpu--others");
     }

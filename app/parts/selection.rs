@@ -4,10 +4,10 @@ use leptos::prelude::*;
 
 use crate::i18n::{told, tr};
 
-/// A job that can be ticked.
+/// A job, or something else of a list, that can be ticked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pickable {
-    /// `user~job`.
+    /// `user~job`, or a name.
     pub(crate) key: String,
     /// Whether it has ended.
     pub(crate) ended: bool,

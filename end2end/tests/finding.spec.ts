@@ -266,3 +266,41 @@ test("the map and the table of very many nodes are small pages", async ({ browse
     await large.close();
   }
 });
+
+test("several nodes are ticked by a range and drained by one question that names them", async ({ page, request, baseURL }) => {
+  await berth.open(page, "/admin/nodes?q=pier-19");
+  const drained = ["pier-190", "pier-191", "pier-192"];
+  await page.getByRole("checkbox", { name: "Select pier-190" }).click();
+  await page.getByRole("checkbox", { name: "Select pier-192" }).click({ modifiers: ["Shift"] });
+  await expect(page.getByText("3 selected")).toBeVisible();
+  await page.getByRole("button", { name: "Drain 3 nodes" }).click();
+  const question = page.getByRole("dialog", { name: "Drain 3 nodes" });
+  await expect(question).toContainText(drained.join(", "));
+  await berth.picture(page, "drain-many");
+  await question.getByRole("button", { name: "Drain 3 nodes" }).click();
+  await expect(question).toBeHidden();
+  const row = (name: string) => page.getByRole("row").filter({ has: page.getByRole("link", { name, exact: true }) });
+  for (const name of drained) {
+    await expect(row(name).getByRole("button", { name: "Take tasks again" })).toBeVisible();
+    await expect(row(name).getByRole("checkbox")).toHaveCount(0);
+  }
+  await expect(row("pier-193").getByRole("button", { name: "Drain", exact: true })).toBeVisible();
+  await expect(page.getByText("3 selected")).toBeHidden();
+  for (const name of drained) {
+    const headers = { Origin: baseURL ?? "", Accept: "application/json" };
+    const again = await request.post("/fn/nodes/drain", { headers, form: { name, drain: "off" } });
+    expect(again.ok(), await again.text()).toBe(true);
+  }
+});
+
+test("an address of the nodes that cannot be read shows nothing and says what is allowed", async ({ page }) => {
+  await berth.open(page, "/nodes?only=fre&by=magic");
+  const alert = page.getByRole("alert");
+  await expect(alert).toContainText("“only=fre” cannot be read. Allowed: free, draining, unreachable, faulty, idle.");
+  await expect(alert).toContainText("“by=magic” cannot be read. Allowed: held, job, user, load, memory, temperature.");
+  await expect(page.locator(".map .gpu")).toHaveCount(0);
+  await alert.getByRole("link").click();
+  await expect(page).toHaveURL(/\/nodes$/);
+  await expect(alert).toHaveCount(0);
+  await expect(page.locator(".map .gpu")).toHaveCount(40 * 8);
+});

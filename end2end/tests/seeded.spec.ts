@@ -29,7 +29,7 @@ test("the map, a node and the report say what GPUs do", async ({ page, cluster }
   };
   await expect.poll(measured, { timeout: 60_000 }).not.toBe("");
   await berth.open(page, "/nodes?by=load");
-  const busy = page.locator(".map .gpu--ramp-3, .map .gpu--ramp-4").first();
+  const busy = page.locator(".map .gpu--ramp-3, .map .gpu--ramp-4, .map .gpu--ramp-5").first();
   await expect(busy).toHaveAttribute("title", /load \d+\s%/);
   await berth.open(page, `/nodes/${await measured()}`);
   await expect(page.getByRole("heading", { name: "What the GPUs do now" })).toBeVisible();

@@ -432,6 +432,8 @@ pub(super) const CLUSTER: Cluster = Cluster {
     ended_by: "Ended by",
     drain: "Drain",
     drain_text: "It takes nothing new; what runs on it may end by itself.",
+    drain_many: |n| format!("Drain {}", plural(n, "node", "nodes")),
+    drain_many_text: "They take nothing new; what runs on them may end by itself.",
     undrain: "Take tasks again",
     empty_now: "Empty now",
     empty_text: "It takes nothing new, and the jobs on it start anew on other nodes.",

@@ -406,6 +406,8 @@ pub(super) const CLUSTER: Cluster = Cluster {
     ended_by: "解除者",
     drain: "排空",
     drain_text: "不再接收新任务，正在运行的任务可自行结束。",
+    drain_many: |n| format!("排空 {} 个节点", count(n)),
+    drain_many_text: "这些节点不再接收新任务，正在运行的任务可自行结束。",
     undrain: "恢复接收任务",
     empty_now: "立即清空",
     empty_text: "不再接收新任务，其上的作业会在其他节点重新开始。",

@@ -2,10 +2,12 @@ use api::node_map::AdminRow;
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
+use protocol::cluster::NodeCondition;
 use protocol::ids::NodeName;
 
 use super::node_form::EditNode;
 use super::node_search::{Asked, PAGE, SearchBar};
+use super::nodes_many::DrainMany;
 use crate::address;
 use crate::i18n::{text, tr};
 use crate::live::Live;
@@ -17,6 +19,7 @@ use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
 use crate::parts::pagination::{Pagination, Window};
 use crate::parts::quarantine::Quarantine;
+use crate::parts::selection::{Pick, Pickable, Selection};
 use crate::parts::send_form::SendForm;
 use crate::parts::servers::Servers;
 use crate::parts::table::DataTable;
@@ -36,6 +39,7 @@ pub(crate) fn Nodes() -> impl IntoView {
         move || (asked.get(), remove.version().get(), changes.get()),
         |(asked, _, _)| managed_nodes(asked.text.clone(), asked.offset(), PAGE),
     );
+    let selection = Selection::new();
     view! {
         <div class="stack">
             <SearchBar asked=asked/>
@@ -43,9 +47,11 @@ pub(crate) fn Nodes() -> impl IntoView {
             <Loaded
                 resource=nodes
                 content=move |nodes| {
-                    view! { <Table nodes=nodes asked=asked.get_untracked() remove=remove/> }
+                    let asked = asked.get_untracked();
+                    view! { <Table nodes=nodes asked=asked remove=remove selection=selection/> }
                 }
             />
+            <DrainMany selection=selection/>
             <Quarantine/>
             <Servers/>
             <EditNode/>
@@ -55,15 +61,16 @@ pub(crate) fn Nodes() -> impl IntoView {
 }
 
 #[component]
-fn Table(nodes: Managed, asked: Asked, remove: Sending) -> impl IntoView {
+fn Table(nodes: Managed, asked: Asked, remove: Sending, selection: Selection) -> impl IntoView {
     if nodes.total == 0 && nodes.all > 0 {
         return view! { <EmptyState title=text(|t| t.map.none_match) hint=text(|_| "")/> }
             .into_any();
     }
     let window = Window { page: asked.page, size: PAGE, total: nodes.total };
+    selection.show(nodes.rows.iter().filter_map(pickable).collect());
     let rows = nodes.rows.into_iter().map(|node| {
         let edit = asked.editing(&node.name);
-        view! { <Row node=node edit=edit remove=remove/> }
+        view! { <Row node=node edit=edit remove=remove selection=selection/> }
     });
     let rows = rows.collect_view();
     view! {
@@ -83,8 +90,17 @@ fn Table(nodes: Managed, asked: Asked, remove: Sending) -> impl IntoView {
     .into_any()
 }
 
+/// A node that can be drained, as one ticks it.
+fn pickable(node: &AdminRow) -> Option<Pickable> {
+    let drained = node.condition == NodeCondition::Draining || node.emptied;
+    (!drained).then(|| Pickable { key: node.name.to_string(), ended: true })
+}
+
 #[component]
-fn Row(node: AdminRow, edit: String, remove: Sending) -> impl IntoView {
+fn Row(node: AdminRow, edit: String, remove: Sending, selection: Selection) -> impl IntoView {
+    let pick = pickable(&node).map(|node| {
+        view! { <span class="node-pick"><Pick selection=selection job=node/></span> }
+    });
     let exposed = node.at_portal.then(|| {
         view! { <p class="notice" role="alert">{tr(|t| t.admin.at_portal)}</p> }
     });
@@ -98,6 +114,7 @@ fn Row(node: AdminRow, edit: String, remove: Sending) -> impl IntoView {
             <td class="wide"><code>{node.endpoint}</code></td>
             <td>
                 <div class="buttons">
+                    {pick}
                     <a class="button button--small" href=edit>{tr(|t| t.common.edit)}</a>
                     <Drain
                         name=node.name.clone()

@@ -18,6 +18,8 @@ pub(super) struct Filter {
     pub(super) query: NodeQuery,
     /// The page, from 1.
     pub(super) page: u64,
+    /// What the address says that cannot be read, and what may stand there.
+    pub(super) misread: Vec<(String, String)>,
 }
 
 const ONLY: [(Only, &str); 5] = [
@@ -52,8 +54,25 @@ fn word<T: Copy + PartialEq>(table: &[(T, &'static str)], value: T) -> &'static 
     table.iter().find(|(known, _)| *known == value).map_or("", |(_, word)| word)
 }
 
+fn words<T>(table: &[(T, &'static str)]) -> Vec<&'static str> {
+    table.iter().map(|(_, word)| *word).collect()
+}
+
+/// What of an address's choices is none, and what may stand there.
+fn misread(value: impl Fn(&str) -> Option<String>) -> Vec<(String, String)> {
+    let choices = [("only", words(&ONLY)), ("by", words(&COLOURS)), ("sort", words(&ORDERS))];
+    let wrong = choices.into_iter().filter_map(|(name, allowed)| {
+        let said = value(name)?;
+        let bare = if name == "sort" { said.trim_start_matches('-') } else { said.as_str() };
+        let is_known = bare.is_empty() || allowed.contains(&bare);
+        (!is_known).then(|| (format!("{name}={said}"), allowed.join(", ")))
+    });
+    wrong.collect()
+}
+
 impl Filter {
-    /// Reads the values of an address; what cannot be read is as if it were not there.
+    /// Reads the values of an address. Of choices that cannot be read nothing is shown; what else cannot
+    /// be read is as if it were not there.
     pub(super) fn read(value: impl Fn(&str) -> Option<String>) -> Self {
         let word = |name: &str| value(name).unwrap_or_default();
         let sort = word("sort");
@@ -73,6 +92,7 @@ impl Filter {
                 limit: PAGE,
             },
             page,
+            misread: misread(value),
         }
     }
 
@@ -166,6 +186,17 @@ mod tests {
     fn nothing_said_is_the_map_of_all() {
         assert_eq!(read(&[]).address(), "/nodes");
         assert_eq!(read(&[("page", "0"), ("by", "magic"), ("sort", "?")]).address(), "/nodes");
+    }
+
+    #[test]
+    fn what_is_no_choice_is_told_with_those_that_there_are() {
+        let wrong = read(&[("only", "fre"), ("by", "user"), ("sort", "-size")]).misread;
+        let words: Vec<&str> = wrong.iter().map(|(word, _)| word.as_str()).collect();
+        assert_eq!(words, ["only=fre", "sort=-size"]);
+        assert_eq!(wrong[0].1, "free, draining, unreachable, faulty, idle");
+        let good =
+            read(&[("only", ""), ("by", "load"), ("sort", "-free"), ("group", "label:rack")]);
+        assert!(good.misread.is_empty(), "{:?}", good.misread);
     }
 
     #[test]

@@ -101,15 +101,17 @@ fn Legend(colour: Colour, holders: Vec<(String, Amount)>) -> impl IntoView {
             }
             entries.push(entry("gpu--others", word(|t| t.map.others)));
         }
-        Colour::Load | Colour::Memory | Colour::Temperature => {
-            let heat = colour == Colour::Temperature;
-            let (low, high) = if heat { (50, 80) } else { (25, 75) };
-            let written = move |t: &Texts, step: u32| match heat {
-                true => (t.map.degrees_of)(step),
-                false => (t.queue.percent)(step),
-            };
-            let low = told(move |t| format!("< {}", written(t, low)));
-            let high = told(move |t| format!("≥ {}", written(t, high)));
+        Colour::Load | Colour::Memory => {
+            for (step, most) in [0, 20, 40, 60, 80, 100].into_iter().enumerate() {
+                let sign = if most == 0 { "" } else { "≤ " };
+                let words = told(move |t| format!("{sign}{}", (t.queue.percent)(most)));
+                entries.push(entry(&format!("gpu--ramp-{step}"), view! { {words} }.into_any()));
+            }
+            entries.push(entry("gpu--others", word(|t| t.map.not_measured)));
+        }
+        Colour::Temperature => {
+            let low = told(|t| format!("< {}", (t.map.degrees_of)(50)));
+            let high = told(|t| format!("≥ {}", (t.map.degrees_of)(80)));
             entries.push(entry("gpu--ramp-1", view! { {low} }.into_any()));
             entries.push(entry("gpu--ramp-4", view! { {high} }.into_any()));
             entries.push(entry("gpu--others", word(|t| t.map.not_measured)));
