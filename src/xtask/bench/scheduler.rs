@@ -26,6 +26,9 @@ pub(crate) struct Replay {
     /// `scheduler`: replay the trace of Helios' form in this folder instead.
     #[arg(long, conflicts_with_all = ["nodes", "philly"])]
     helios: Option<PathBuf>,
+    /// `scheduler`: what users had counts in the replay with this half-life, in hours.
+    #[arg(long)]
+    half_life: Option<u32>,
     /// `scheduler`: leave plots (SVG) in this folder.
     #[arg(long)]
     plots: Option<PathBuf>,
@@ -46,6 +49,9 @@ pub(super) fn run(workspace: &Workspace, options: &Replay) -> Result<()> {
         if let Some(path) = path {
             command.arg(name).arg(std::path::absolute(path)?);
         }
+    }
+    if let Some(hours) = options.half_life {
+        command.arg("--half-life").arg(hours.to_string());
     }
     process::run(&mut command)
 }

@@ -7,7 +7,7 @@ use std::collections::{BinaryHeap, HashMap};
 use protocol::ids::{JobId, UserName};
 use protocol::time::Timestamp;
 use scheduler::State;
-use scheduler::model::{Demand, Request};
+use scheduler::model::{Demand, PastUse, Request};
 
 use crate::figures::figure;
 use crate::openb::request;
@@ -38,9 +38,16 @@ fn asks(job: i64, gpus: u32, limit_ms: i64, submitted_at: i64) -> Request {
 }
 
 /// Three users submit a day's work for all nodes each, one after the other: Jain's index of what they
-/// had of the GPUs in that day, weighted by time (1: equally much; a third: one had all).
+/// had of the GPUs in that day, weighted by time (1: equally much; a third: one had all). Once where only
+/// what they hold counts between them, and once where what they had does with a half-life of six hours.
 pub(crate) fn users() {
+    figure("users.jain", jain_of_users(0), "index");
+    figure("users_decayed.jain", jain_of_users(6 * HOUR), "index");
+}
+
+fn jain_of_users(half_life_ms: i64) -> f64 {
     let mut state = State::new(&nodes(2), Vec::new());
+    state.remember(PastUse::new(half_life_ms));
     let gpus = |job: i64| [1, 2, 4][(job % 3) as usize];
     let owner = |job: i64| (job / JOBS) as usize;
     for job in 0..JOBS * 3 {
@@ -63,7 +70,7 @@ pub(crate) fn users() {
         held[owner(job)] -= i64::from(gpus(job));
         state.ended(JobId(job));
     }
-    figure("users.jain", jain(&had.map(|had| had as f64)), "index");
+    jain(&had.map(|had| had as f64))
 }
 
 /// How equally users have what they ask for: Jain's index of the part of it that each has of those who ask for

@@ -55,10 +55,15 @@ pub(crate) fn philly(folder: &Path, months: &[&str]) -> Result<(Vec<Job>, Nodes)
 /// and `cluster_gpu_number.csv` with the GPUs of each virtual cluster by day, of which the most count. Jobs
 /// without GPU are left out.
 pub(crate) fn helios(folder: &Path) -> Result<(Vec<Job>, Nodes), String> {
-    let text = traces::text(&packed(folder, "cluster_gpu_number.csv"))?;
-    let heading = heading(&text);
+    let read = |name| traces::text(&packed(folder, name));
+    helios_of(&read("cluster_gpu_number.csv")?, &read("cluster_log.csv")?)
+}
+
+/// The same of the texts of both files.
+pub(crate) fn helios_of(gpus: &str, log: &str) -> Result<(Vec<Job>, Nodes), String> {
+    let heading = heading(gpus);
     let mut clusters: Nodes = BTreeMap::new();
-    for row in traces::rows(&text) {
+    for row in traces::rows(gpus) {
         for (column, of) in heading.iter().enumerate() {
             if !["date", "total"].contains(of) {
                 let gpus = u32::try_from(traces::number(&row, column)).unwrap_or(0);
@@ -67,8 +72,7 @@ pub(crate) fn helios(folder: &Path) -> Result<(Vec<Job>, Nodes), String> {
             }
         }
     }
-    let text = traces::text(&packed(folder, "cluster_log.csv"))?;
-    let columns = self::heading(&text);
+    let columns = self::heading(log);
     let column = |wanted: &str| {
         let found = columns.iter().position(|column| *column == wanted);
         found.ok_or_else(|| format!("cluster_log.csv has no column {wanted}"))
@@ -76,7 +80,7 @@ pub(crate) fn helios(folder: &Path) -> Result<(Vec<Job>, Nodes), String> {
     let (user, cluster, gpus) = (column("user")?, column("vc")?, column("gpu_num")?);
     let (submitted, seconds) = (column("submit_time")?, column("duration")?);
     let mut jobs = Vec::new();
-    for row in traces::rows(&text).filter(|row| row.len() == columns.len()) {
+    for row in traces::rows(log).filter(|row| row.len() == columns.len()) {
         let cluster = name(row[cluster])?;
         let gpus = u32::try_from(traces::number(&row, gpus)).unwrap_or(0);
         if gpus == 0 || !clusters.contains_key(&cluster) {

@@ -1,11 +1,11 @@
 //! Replays traces and made-up loads through the scheduler that the server runs, in virtual time,
 //! and prints one line a figure: `name value unit`, behind it what the figure is to reach and whether it did,
-//! and at the end which did not.
+//! and at the end which did not; then it fails.
 //!
 //! `cargo bench -p scheduler [-- NAME…]`; the traces come from the folder in `BERTH_TRACES`, or from
 //! `../shared/traces` beside the repository. `--nodes CSV --pods CSV --arrivals FILE` replays other
 //! files of openb's form instead, `--philly DIR` and `--helios DIR` those of Philly's and Helios' form in a
-//! folder; `--plots DIR` leaves SVG files there.
+//! folder, with a past of users that counts with `--half-life HOURS`; `--plots DIR` leaves SVG files there.
 
 mod fairness;
 mod figures;
@@ -30,6 +30,8 @@ struct Options {
     philly: Option<PathBuf>,
     helios: Option<PathBuf>,
     plots: Option<PathBuf>,
+    /// Of what users had, in replays of traces; 0: it does not count.
+    half_life_ms: i64,
 }
 
 impl Options {
@@ -37,10 +39,9 @@ impl Options {
         let mut options = Self::default();
         let mut arguments = std::env::args().skip(1);
         while let Some(argument) = arguments.next() {
-            let mut path = || {
-                let value = arguments.next().map(PathBuf::from);
-                value.map(Some).ok_or_else(|| format!("{argument} needs a path"))
-            };
+            let mut value =
+                || arguments.next().ok_or_else(|| format!("{argument} needs something behind it"));
+            let mut path = || Ok::<_, String>(Some(PathBuf::from(value()?)));
             match argument.as_str() {
                 "--nodes" => options.nodes = path()?,
                 "--pods" => options.pods = path()?,
@@ -48,6 +49,10 @@ impl Options {
                 "--philly" => options.philly = path()?,
                 "--helios" => options.helios = path()?,
                 "--plots" => options.plots = path()?,
+                "--half-life" => {
+                    let hours: i64 = value()?.parse().map_err(|_| "no hours: --half-life")?;
+                    options.half_life_ms = hours * 3_600_000;
+                }
                 // Cargo's own.
                 "--bench" => {}
                 unknown if unknown.starts_with('-') => return Err(format!("unknown: {unknown}")),
@@ -68,7 +73,13 @@ fn main() {
         eprintln!("{error}");
         std::process::exit(2);
     }
-    println!("{}", gates::sum());
+    match gates::sum() {
+        Ok(said) => println!("{said}"),
+        Err(said) => {
+            println!("{said}");
+            std::process::exit(1);
+        }
+    }
 }
 
 fn run(options: &Options) -> Result<(), String> {
@@ -84,10 +95,10 @@ fn run(options: &Options) -> Result<(), String> {
         );
     }
     if let Some(folder) = &options.philly {
-        return philly::other(folder, options.plots.as_deref());
+        return philly::other(folder, options.half_life_ms, options.plots.as_deref());
     }
     if let Some(folder) = &options.helios {
-        return philly::helios(folder, options.plots.as_deref());
+        return philly::helios(folder, options.half_life_ms, options.plots.as_deref());
     }
     if options.wants("openb") {
         match traces::folder("openb") {

@@ -9,7 +9,7 @@ use protocol::cluster::{NodeCondition, Preempts, Share};
 use protocol::ids::{GpuType, JobId, NodeName, VirtualClusterName};
 use protocol::resources::{Capacity, Gpu, PortRange};
 use protocol::time::Timestamp;
-use scheduler::model::{Demand, GaveWay, Node, Request, RoleRequest, VirtualCluster};
+use scheduler::model::{Demand, GaveWay, Node, PastUse, Request, RoleRequest, VirtualCluster};
 use scheduler::{Like, PastRuns, State};
 
 use crate::fairness::Satisfaction;
@@ -20,6 +20,8 @@ use crate::{jobs, openb, rivals};
 
 /// Those of Philly's months whose figures are published.
 const MONTHS: [&str; 2] = ["10", "11"];
+/// The others, each for itself: nothing was fitted to them.
+const OTHERS: [&str; 2] = ["09", "12"];
 
 /// What became of a job.
 #[derive(Debug, Clone, Copy, Default)]
@@ -119,7 +121,7 @@ struct Simulation<'a> {
 }
 
 impl<'a> Simulation<'a> {
-    fn new(jobs: &'a [Job], clusters: &Nodes) -> Self {
+    fn new(jobs: &'a [Job], clusters: &Nodes, half_life_ms: i64) -> Self {
         let cluster = |(name, nodes): (&VirtualClusterName, &u32)| VirtualCluster {
             name: name.clone(),
             parent: None,
@@ -135,12 +137,12 @@ impl<'a> Simulation<'a> {
             deadlines: false,
             limits: scheduler::model::limits::RunLimits::default(),
         };
+        let nodes = nodes(clusters.values().sum());
+        let mut state = State::new(&nodes, clusters.iter().map(cluster).collect());
+        state.remember(PastUse::new(half_life_ms));
         Self {
             jobs,
-            state: State::new(
-                &nodes(clusters.values().sum()),
-                clusters.iter().map(cluster).collect(),
-            ),
+            state,
             past: PastRuns::default(),
             ends: BinaryHeap::new(),
             starts: HashMap::new(),
@@ -267,7 +269,7 @@ pub(crate) fn spread(folder: &Path) -> Result<(), String> {
     for part in 0..5 {
         let rest = jobs.iter().enumerate().filter(|(at, _)| at % 50 != part);
         let rest: Vec<_> = rest.map(|(_, job)| job.clone()).collect();
-        let fates = Simulation::new(&rest, &clusters).run().fates;
+        let fates = Simulation::new(&rest, &clusters, 0).run().fates;
         let queued = fates.iter().map(|fate| fate.queued).sum::<i64>() as f64 / 1000.0;
         figure(&format!("philly0.25.mean_queue.without{part}"), queued / fates.len() as f64, "s");
     }
@@ -276,41 +278,51 @@ pub(crate) fn spread(folder: &Path) -> Result<(), String> {
 
 /// Replays at all, at half and at a quarter of the nodes.
 pub(crate) fn published(folder: &Path, plots: Option<&Path>) -> Result<(), String> {
-    replay("philly", &jobs::philly(folder, &MONTHS)?, plots)
+    let mut most = replay("philly", &jobs::philly(folder, &MONTHS)?, 0, plots)?;
+    for month in OTHERS {
+        let of = jobs::philly(folder, &[month])?;
+        if !of.0.is_empty() {
+            most = most.max(replay(&format!("philly_{month}_"), &of, 0, plots)?);
+        }
+    }
+    figure("sharing_loss.max", most, "s");
+    Ok(())
 }
 
 /// Replays all months of another trace of Philly's form.
-pub(crate) fn other(folder: &Path, plots: Option<&Path>) -> Result<(), String> {
-    replay("trace", &jobs::philly(folder, &[])?, plots)
+pub(crate) fn other(folder: &Path, half_life_ms: i64, plots: Option<&Path>) -> Result<(), String> {
+    replay("trace", &jobs::philly(folder, &[])?, half_life_ms, plots).map(drop)
 }
 
 /// Replays a trace of Helios' form.
-pub(crate) fn helios(folder: &Path, plots: Option<&Path>) -> Result<(), String> {
-    replay("helios", &jobs::helios(folder)?, plots)
+pub(crate) fn helios(folder: &Path, half_life_ms: i64, plots: Option<&Path>) -> Result<(), String> {
+    replay("helios", &jobs::helios(folder)?, half_life_ms, plots).map(drop)
 }
 
+/// Gives the largest sharing loss.
 fn replay(
     trace: &str,
     (jobs, clusters): &(Vec<Job>, Nodes),
+    half_life_ms: i64,
     plots: Option<&Path>,
-) -> Result<(), String> {
+) -> Result<f64, String> {
     let mut most = f64::MIN;
     for (part, divisor) in [("1", 1), ("0.5", 2), ("0.25", 4)] {
         let (name, (jobs, clusters)) = (format!("{trace}{part}"), scaled(jobs, clusters, divisor));
         figure(&format!("{name}.jobs"), jobs.len() as f64, "jobs");
         let draws = plots.is_some();
-        let shared = Simulation { draws, ..Simulation::new(&jobs, &clusters) }.run();
+        let new = Simulation::new(&jobs, &clusters, half_life_ms);
+        let shared = Simulation { draws, ..new }.run();
         print(&name, &shared, clusters.values().sum::<u32>() * GPUS);
         rivals::print(&name, &jobs, &clusters);
         if divisor > 1 {
-            most = most.max(loss(&name, &jobs, &clusters, &shared.fates));
+            most = most.max(loss(&name, (&jobs, &clusters), half_life_ms, &shared.fates));
         }
         if let Some(folder) = plots {
             draw(&folder.join(format!("{name}.svg")), &shared)?;
         }
     }
-    figure("sharing_loss.max", most, "s");
-    Ok(())
+    Ok(most)
 }
 
 fn print(name: &str, of: &Simulation, gpus: u32) {
@@ -364,7 +376,7 @@ fn longest_overtaken(jobs: &[Job], fates: &[Fate]) -> i64 {
 
 /// For each virtual cluster: its mean delay, less that with its own nodes for itself under the same
 /// policy; the largest. The same of the 99th percentile is printed.
-fn loss(name: &str, jobs: &[Job], clusters: &Nodes, shared: &[Fate]) -> f64 {
+fn loss(name: &str, (jobs, clusters): (&[Job], &Nodes), half_life_ms: i64, shared: &[Fate]) -> f64 {
     let (mut most, mut most_p99) = (f64::MIN, f64::MIN);
     for (cluster, nodes) in clusters {
         let own: Vec<_> = jobs.iter().filter(|job| job.cluster == *cluster).cloned().collect();
@@ -372,7 +384,7 @@ fn loss(name: &str, jobs: &[Job], clusters: &Nodes, shared: &[Fate]) -> f64 {
             continue;
         }
         let alone = BTreeMap::from([(cluster.clone(), *nodes)]);
-        let private = Simulation::new(&own, &alone).run();
+        let private = Simulation::new(&own, &alone, half_life_ms).run();
         let mean = |sum: i64| sum as f64 / own.len() as f64 / 1000.0;
         let of = jobs.iter().zip(shared).filter(|(job, _)| job.cluster == *cluster);
         let queued = || of.clone().map(|(_, fate)| fate.queued);
