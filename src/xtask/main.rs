@@ -53,7 +53,7 @@ enum Task {
     /// Checks everything that CI checks.
     Test(test::Options),
     /// Measures the release binary; prints `name value unit` lines.
-    Bench(bench::Options),
+    Bench(Box<bench::Options>),
 }
 
 fn main() -> Result<()> {
