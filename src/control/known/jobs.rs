@@ -11,9 +11,12 @@ use super::leases::Leases;
 use super::queue::{Published, Reader, Reason, SchedulerHandle};
 use crate::lock::lock;
 
-/// Who looks at a list waits so long for what its jobs wait for. Without optimisation a pass takes many
-/// times as long.
+/// Who looks at a list waits so long for what its jobs wait for, where there is something to show that was so a
+/// moment ago. Without optimisation a pass takes many times as long.
 const MOMENT: Duration = Duration::from_millis(if cfg!(debug_assertions) { 2_000 } else { 20 });
+
+/// And so long where there is nothing to show: a list without reasons says less than one that is late.
+const LONGEST: Duration = Duration::from_secs(2);
 
 /// Jobs that have not ended, and who decides when they start.
 #[derive(Debug)]
@@ -48,7 +51,8 @@ impl KnownJobs {
 
     /// Why jobs wait, their places, and when they may start: now, or a moment ago.
     pub(crate) async fn waiting(&self, jobs: Vec<JobId>) -> HashMap<JobId, Reason> {
-        self.scheduler.waiting(jobs, MOMENT).await
+        let patience = if self.scheduler.told_lately(&jobs) { MOMENT } else { LONGEST };
+        self.scheduler.waiting(jobs, patience).await
     }
 
     pub(crate) fn progress(&self) -> MutexGuard<'_, HashMap<TaskKey, String>> {

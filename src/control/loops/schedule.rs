@@ -96,9 +96,11 @@ async fn untold(shared: &Shared) -> Result<BTreeSet<JobId>, Failed> {
     let stored = database::jobs::sums(reader).await?;
     let asked = shared.jobs.scheduler.ask(move |queue| {
         queue.expect_anew();
-        (queue.ids(), queue.differing(&stored))
+        let (parts, mut jobs) = queue.differing(&stored);
+        jobs.extend(queue.without_a_start());
+        (queue.ids(), parts, jobs)
     });
-    let (known, (parts, mut jobs)) = asked.await?;
+    let (known, parts, mut jobs) = asked.await?;
     shared.jobs.active.keep_specs_of(&known);
     jobs.extend(database::jobs::active_in(reader, &parts).await?);
     let damage = shared.jobs.active.damage();

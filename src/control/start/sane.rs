@@ -18,6 +18,9 @@ use crate::shared::Shared;
 /// What is stored and not known yet, or the other way round, is over by then.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// A scheduler that says nothing for so long never will.
+const LONGEST: Duration = Duration::from_secs(120);
+
 /// So long between two looks.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -41,14 +44,18 @@ impl Control {
         self.sane_within(PATIENCE).await;
     }
 
+    /// The patience counts from the first look that says anything.
     pub(super) async fn sane_within(&self, patience: Duration) {
-        let until = Instant::now() + patience;
+        let mut until = Instant::now() + LONGEST;
         let mut lasting: Option<BTreeSet<String>> = None;
         while Instant::now() < until {
-            match tokio::time::timeout(patience, look(&self.shared)).await {
-                Ok(Looked::Unsaid) | Err(_) => return,
-                Ok(Looked::Between) => {}
+            match tokio::time::timeout(LONGEST, look(&self.shared)).await {
+                Ok(Looked::Unsaid) => return,
+                Ok(Looked::Between) | Err(_) => {}
                 Ok(Looked::Differing(found)) => {
+                    if lasting.is_none() {
+                        until = Instant::now() + patience;
+                    }
                     let still = match lasting {
                         Some(before) => before.intersection(&found).cloned().collect(),
                         None => found,
@@ -61,7 +68,7 @@ impl Control {
             }
             tokio::time::sleep(PAUSE).await;
         }
-        let lasting = lasting.unwrap_or_default();
+        let lasting = lasting.expect("the scheduler says what it knows");
         assert!(lasting.is_empty(), "something else is known than is stored of {lasting:?}");
     }
 }

@@ -78,7 +78,7 @@ pub(super) const REFUSALS: &str = sayings![
     (
         "{} had tasks on {}, which does not answer, and a container may still be there: delete it once {} \
          answers, or was removed",
-        "{0} 曾在节点 {1} 上运行任务，该节点没有响应，其容器可能仍在：请待 {2} 恢复响应或被移除后再删除",
+        "{0} 曾在节点 {1} 上运行任务，该节点没有响应，其容器可能仍在：请待 {2} 恢复响应或被删除后再删除该任务",
     ),
     (
         "a container of {} is still on {}: delete it once that is gone",

@@ -79,6 +79,13 @@ impl Queue {
         (parts, jobs)
     }
 
+    /// The jobs whose limit counts from a container that has not begun: when they end moves on with the clock, and
+    /// nothing that is stored of them does.
+    pub(crate) fn without_a_start(&self) -> impl Iterator<Item = JobId> {
+        let all = self.jobs.values().filter(|job| job.spec.time_limit.is_some());
+        all.filter(|job| job.row.state == State::Preparing).map(|job| job.row.id)
+    }
+
     /// The jobs that have not ended.
     pub(crate) fn ids(&self) -> BTreeSet<JobId> {
         self.jobs.keys().copied().collect()
@@ -86,7 +93,8 @@ impl Queue {
 
     /// What is expected of jobs is to be looked at anew in the next passes, if any have ended since it was.
     pub(crate) fn expect_anew(&mut self) {
-        if std::mem::take(&mut self.learned) {
+        // Those that are left of the last time come first: else some would never have their turn.
+        if self.to_expect.is_empty() && std::mem::take(&mut self.learned) {
             self.to_expect = self.jobs.keys().copied().collect();
         }
     }

@@ -96,6 +96,11 @@ impl SchedulerHandle {
         Arc::clone(&lock(&self.published))
     }
 
+    /// Whether it said lately of all of these jobs why they wait, or that they do not.
+    pub(crate) fn told_lately(&self, jobs: &[JobId]) -> bool {
+        self.reasons.are_known(jobs)
+    }
+
     /// Why jobs wait, their places, and when they may start. Whoever looks waits for the owner for so long
     /// at most, and has then what it said a moment ago; of whom it has said nothing lately, nothing is said.
     pub(crate) async fn waiting(
@@ -216,6 +221,7 @@ mod tests {
         assert_eq!(known.waiting_in(&within), 1);
         assert_eq!(known.oldest_waiting(), Some(Some(Timestamp(5))));
         // Of another one it would have to be asked.
+        assert!(scheduler.told_lately(&[job]) && !scheduler.told_lately(&[job, JobId(8)]));
         let looked = scheduler.waiting(vec![job, JobId(8)], Duration::ZERO).await;
         assert_eq!(looked, said, "what was said a moment ago");
 

@@ -41,6 +41,13 @@ impl Reasons {
         jobs.iter().all(|job| known.get(job).is_some_and(holds))
     }
 
+    /// Whether something was said of all of these jobs lately.
+    pub(super) fn are_known(&self, jobs: &[JobId]) -> bool {
+        let known = lock(&self.0);
+        let is_known = |said: &Said| said.at.elapsed() < LATELY;
+        jobs.iter().all(|job| known.get(job).is_some_and(is_known))
+    }
+
     /// This was just said of these jobs, after so many changes.
     pub(super) fn note(&self, jobs: &[JobId], mut said: HashMap<JobId, Reason>, as_of: u64) {
         let (at, mut known) = (Instant::now(), lock(&self.0));

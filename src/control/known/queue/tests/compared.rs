@@ -1,6 +1,7 @@
 //! What nobody told of is found by sums.
 
 use database::jobs::{Sums, part_of};
+use protocol::spec::TimeLimit;
 
 use super::*;
 
@@ -92,4 +93,18 @@ fn what_is_expected_of_jobs_is_looked_at_anew_once_others_have_ended() {
     assert!(queue.running[&JobId(1)].expected_ms.is_some());
     queue.expect_anew();
     assert!(!queue.expect_some(), "it is what is expected already");
+}
+
+#[test]
+fn jobs_whose_limit_does_not_count_yet_are_read_again() {
+    let (mut records, mut queue) = one_runs_and_one_waits();
+    assert_eq!(queue.without_a_start().count(), 0, "they have no limit");
+    for job in records.rows.values_mut() {
+        let mut spec = (*job.spec).clone();
+        spec.time_limit = Some(TimeLimit::of_hours(1));
+        job.spec = Arc::new(spec);
+    }
+    let both = BTreeSet::from([JobId(1), JobId(2)]);
+    queue.take_in(records.news(false, both), &records.cluster);
+    assert_eq!(queue.without_a_start().collect::<Vec<_>>(), [JobId(1)]);
 }
