@@ -66,8 +66,8 @@ struct Keeper {
     begun: StoredValue<bool>,
     /// Whether something was typed before.
     early: StoredValue<bool>,
-    /// Whether the server says something else by now of a field that got back what it had; nothing
-    /// where no field did.
+    /// Whether the server says something else by now of a field that got back what it had, or there is none that
+    /// could; nothing where no field did.
     restored: RwSignal<Option<bool>>,
 }
 
@@ -128,12 +128,17 @@ impl Keeper {
             return;
         }
         self.begun.set_value(true);
-        for field in fields(&form) {
-            if let Some(is_outdated) = give_back(&field, &kept) {
+        let fields = fields(&form);
+        for field in &fields {
+            if let Some(is_outdated) = give_back(field, &kept) {
                 self.restored.update(|restored| {
                     *restored = Some(is_outdated || *restored == Some(true));
                 });
             }
+        }
+        let there: Vec<String> = fields.iter().map(name_of).collect();
+        if kept.iter().any(|(name, ..)| !there.contains(name)) {
+            self.restored.set(Some(true));
         }
         // A form that was sent and is shown anew may still say what it was sent with.
         if self.early.get_value() {
