@@ -216,7 +216,7 @@ fn changed(field: &Element) -> Option<Kept> {
 }
 
 /// Gives a field what was kept of it, unless somebody was faster. Whether the server says something
-/// else of it by now; nothing where it stays as it is.
+/// else of it by now, or what was chosen can no longer be; nothing where it stays as it is.
 fn give_back(field: &Element, kept: &[Kept]) -> Option<bool> {
     let name = name_of(field);
     let (_, was, now) = kept.iter().find(|(kept, ..)| *kept == name)?;
@@ -225,11 +225,16 @@ fn give_back(field: &Element, kept: &[Kept]) -> Option<bool> {
         return None;
     }
     give(field, now);
+    let is_taken = given(field).as_ref() == Some(now);
+    if !is_taken {
+        // An option that is gone would leave nothing chosen.
+        give(field, &default);
+    }
     if let Some(fold) = field.closest("details").ok().flatten() {
         // A fold that stays closed can be opened.
         let _ = fold.set_attribute("open", "");
     }
-    Some(default != *was)
+    Some(!is_taken || default != *was)
 }
 
 /// What adds a row to the form, where something is kept of a row that is not there.

@@ -109,6 +109,28 @@ test("limits that were typed of somebody stay his when others get limits", async
   expect(gone.ok(), await gone.text()).toBe(true);
 });
 
+test("a choice that is gone meanwhile is not made, and that is said", async ({ page, request, baseURL }) => {
+  const headers = { Origin: baseURL ?? "", Accept: "application/json" };
+  const put = async (name: string) => {
+    const answer = await request.put(`/api/v2/virtual-clusters/${name}`, { headers, data: { share: { gpus: {} } } });
+    expect(answer.ok(), await answer.text()).toBe(true);
+  };
+  const remove = async (name: string) => {
+    const gone = await request.post("/fn/clusters/remove", { headers, form: { name } });
+    expect(gone.ok(), await gone.text()).toBe(true);
+  };
+  await put("whole-gone");
+  await put("part-left");
+  await berth.open(page, "/admin/clusters?edit=part-left");
+  await field(page, "[parent]").selectOption("whole-gone");
+  await remove("whole-gone");
+  await reload(page);
+  await expect(page.getByText(OVER)).toBeVisible();
+  await expect(field(page, "[parent]")).toHaveValue("");
+  await expect(page.locator('[name="cluster[parent]"] option:checked')).toHaveCount(1);
+  await remove("part-left");
+});
+
 test("a password is kept nowhere", async ({ page }) => {
   await berth.open(page, "/admin/users");
   const form = page.locator("form", { has: page.getByRole("button", { name: "Add user" }) });
