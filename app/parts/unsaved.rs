@@ -66,8 +66,8 @@ struct Keeper {
     begun: StoredValue<bool>,
     /// Whether something was typed before.
     early: StoredValue<bool>,
-    /// Whether the server says something else by now of a field that got back what it had; nothing
-    /// where no field did.
+    /// Whether the server says something else by now of a field that got back what it had, or there is none that
+    /// could; nothing where no field did.
     restored: RwSignal<Option<bool>>,
 }
 
@@ -128,12 +128,17 @@ impl Keeper {
             return;
         }
         self.begun.set_value(true);
-        for field in fields(&form) {
-            if let Some(is_outdated) = give_back(&field, &kept) {
+        let fields = fields(&form);
+        for field in &fields {
+            if let Some(is_outdated) = give_back(field, &kept) {
                 self.restored.update(|restored| {
                     *restored = Some(is_outdated || *restored == Some(true));
                 });
             }
+        }
+        let there: Vec<String> = fields.iter().map(name_of).collect();
+        if kept.iter().any(|(name, ..)| !there.contains(name)) {
+            self.restored.set(Some(true));
         }
         // A form that was sent and is shown anew may still say what it was sent with.
         if self.early.get_value() {
@@ -211,7 +216,7 @@ fn changed(field: &Element) -> Option<Kept> {
 }
 
 /// Gives a field what was kept of it, unless somebody was faster. Whether the server says something
-/// else of it by now; nothing where it stays as it is.
+/// else of it by now, or what was chosen can no longer be; nothing where it stays as it is.
 fn give_back(field: &Element, kept: &[Kept]) -> Option<bool> {
     let name = name_of(field);
     let (_, was, now) = kept.iter().find(|(kept, ..)| *kept == name)?;
@@ -220,11 +225,16 @@ fn give_back(field: &Element, kept: &[Kept]) -> Option<bool> {
         return None;
     }
     give(field, now);
+    let is_taken = given(field).as_ref() == Some(now);
+    if !is_taken {
+        // An option that is gone would leave nothing chosen.
+        give(field, &default);
+    }
     if let Some(fold) = field.closest("details").ok().flatten() {
         // A fold that stays closed can be opened.
         let _ = fold.set_attribute("open", "");
     }
-    Some(default != *was)
+    Some(!is_taken || default != *was)
 }
 
 /// What adds a row to the form, where something is kept of a row that is not there.

@@ -81,6 +81,56 @@ test("what others saved meanwhile is not overwritten without a word", async ({ p
   expect(gone.ok(), await gone.text()).toBe(true);
 });
 
+test("limits that were typed of somebody stay his when others get limits", async ({ page, request, baseURL }) => {
+  const headers = { Origin: baseURL ?? "" };
+  const put = async (users: Record<string, object>) => {
+    const answer = await request.put("/api/v2/virtual-clusters/moved", { headers, data: { limits: { users } } });
+    expect(answer.ok(), await answer.text()).toBe(true);
+  };
+  await put({ admin: { running_gpus: 8 } });
+  await berth.open(page, "/admin/clusters?edit=moved");
+  await field(page, "[named][for-user-admin][gpus]").fill("16");
+  await put({ aaron: {}, admin: { running_gpus: 8 } });
+  await reload(page);
+  await expect(field(page, "[named][for-user-admin][gpus]")).toHaveValue("16");
+  await expect(field(page, "[named][for-user-aaron][gpus]")).toHaveValue("");
+  await expect(page.getByText(RESTORED)).toBeVisible();
+  await expect(page.getByText(OVER)).toBeHidden();
+  // Where nobody has a row of that name any more, that is said.
+  await put({ aaron: {} });
+  await reload(page);
+  await expect(page.getByText(OVER)).toBeVisible();
+  await expect(field(page, "[named][for-user-aaron][gpus]")).toHaveValue("");
+  await expect(field(page, "[named][n0][gpus]")).toHaveValue("");
+  const gone = await request.post("/fn/clusters/remove", {
+    headers: { ...headers, Accept: "application/json" },
+    form: { name: "moved" },
+  });
+  expect(gone.ok(), await gone.text()).toBe(true);
+});
+
+test("a choice that is gone meanwhile is not made, and that is said", async ({ page, request, baseURL }) => {
+  const headers = { Origin: baseURL ?? "", Accept: "application/json" };
+  const put = async (name: string) => {
+    const answer = await request.put(`/api/v2/virtual-clusters/${name}`, { headers, data: { share: { gpus: {} } } });
+    expect(answer.ok(), await answer.text()).toBe(true);
+  };
+  const remove = async (name: string) => {
+    const gone = await request.post("/fn/clusters/remove", { headers, form: { name } });
+    expect(gone.ok(), await gone.text()).toBe(true);
+  };
+  await put("whole-gone");
+  await put("part-left");
+  await berth.open(page, "/admin/clusters?edit=part-left");
+  await field(page, "[parent]").selectOption("whole-gone");
+  await remove("whole-gone");
+  await reload(page);
+  await expect(page.getByText(OVER)).toBeVisible();
+  await expect(field(page, "[parent]")).toHaveValue("");
+  await expect(page.locator('[name="cluster[parent]"] option:checked')).toHaveCount(1);
+  await remove("part-left");
+});
+
 test("a password is kept nowhere", async ({ page }) => {
   await berth.open(page, "/admin/users");
   const form = page.locator("form", { has: page.getByRole("button", { name: "Add user" }) });

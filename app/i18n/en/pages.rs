@@ -27,7 +27,7 @@ pub(super) const COMMON: Common = Common {
     no: "No",
     optional: "optional",
     restored: "What you had not saved is here again. Passwords are not kept.",
-    restored_over: "Some of it was saved with other values since. Look at it before you save.",
+    restored_over: "Some of it was saved with other values since. What is no longer there was left out. Look at it before you save.",
     discard: "Discard",
     previous: "Previous",
     next: "Next",

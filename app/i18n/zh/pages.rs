@@ -22,7 +22,7 @@ pub(super) const COMMON: Common = Common {
     no: "否",
     optional: "选填",
     restored: "已恢复您上次未保存的内容，密码不会保留。",
-    restored_over: "其中部分内容此后已被保存为其他值，请核对后再保存。",
+    restored_over: "其中部分内容此后已被保存为其他值，已不存在的内容未恢复，请核对后再保存。",
     discard: "放弃",
     previous: "上一页",
     next: "下一页",

@@ -14,23 +14,50 @@ use crate::reading::reading;
 use crate::sending::Sending;
 use crate::server_fns::groups::{Group, RemoveGroup, SaveGroup, list_groups};
 
+/// Where the forms of all groups are sent to, and of which group the last one was.
+#[derive(Clone, Copy)]
+struct Save {
+    to: Sending,
+    whose: StoredValue<String>,
+}
+
+impl Save {
+    fn new() -> Self {
+        Self { to: Sending::to::<SaveGroup>(), whose: StoredValue::new(String::new()) }
+    }
+
+    /// How often it was answered that all is done, as of the last time that it was of this group.
+    fn sent_of(self, name: String) -> Memo<u32> {
+        let (sent, whose) = (self.to.sent(), self.whose);
+        Memo::new(move |before: Option<&u32>| {
+            let sent = sent.get();
+            of_own(before.copied(), sent, whose.with_value(|whose| *whose == name))
+        })
+    }
+}
+
+/// What others send is none of it.
+fn of_own(before: Option<u32>, sent: u32, is_own: bool) -> u32 {
+    before.filter(|_| !is_own).unwrap_or(sent)
+}
+
 /// All groups, and a form for one more.
 #[component]
 pub(crate) fn AllGroups() -> impl IntoView {
-    let (add, save) = (Sending::to::<SaveGroup>(), Sending::to::<SaveGroup>());
+    let (add, save) = (Sending::to::<SaveGroup>(), Save::new());
     let remove = Removal::new(
         Sending::to::<RemoveGroup>(),
         |t| t.accounts.remove_group,
         |t| t.accounts.remove_group_text,
     );
-    let changes = move || (add.version().get(), save.version().get(), remove.to.version().get());
+    let changes = move || (add.version().get(), save.to.version().get(), remove.to.version().get());
     let groups = reading(changes, |_| list_groups());
     let search = RowSearch::new();
     view! {
         <div class="stack">
             <TableBar search=search add=|t| t.accounts.add_group href="#add-group"/>
             <FormAnswer answer=add.done() done=text(|t| t.common.saved)/>
-            <FormAnswer answer=save.value() done=text(|t| t.common.saved)/>
+            <FormAnswer answer=save.to.value() done=text(|t| t.common.saved)/>
             <RemoveDialog removal=remove/>
             <Loaded
                 resource=groups
@@ -65,7 +92,7 @@ fn AddForm(add: Sending) -> impl IntoView {
 }
 
 #[component]
-fn Table(groups: Vec<Group>, save: Sending, remove: Removal, search: RowSearch) -> impl IntoView {
+fn Table(groups: Vec<Group>, save: Save, remove: Removal, search: RowSearch) -> impl IntoView {
     if groups.is_empty() {
         return view! { <p class="hint">{tr(|t| t.accounts.none_yet)}</p> }.into_any();
     }
@@ -92,7 +119,7 @@ fn Table(groups: Vec<Group>, save: Sending, remove: Removal, search: RowSearch) 
 }
 
 #[component]
-fn Row(group: Group, save: Sending, remove: Removal, search: RowSearch) -> impl IntoView {
+fn Row(group: Group, save: Save, remove: Removal, search: RowSearch) -> impl IntoView {
     let name = group.name.to_string();
     let (description, admin) = (group.description.clone(), group.admin);
     let members = group.members.to_string();
@@ -157,10 +184,15 @@ fn Fields(group: Option<Group>) -> impl IntoView {
 }
 
 #[component]
-fn Edit(group: Group, save: Sending) -> impl IntoView {
+fn Edit(group: Group, save: Save) -> impl IntoView {
     let opener = Opener::new();
     let name = group.name.to_string();
     let kept = ["group:", name.as_str()].concat();
+    let (sent, own) = (save.sent_of(name.clone()), name.clone());
+    let submit = move |_| {
+        save.whose.set_value(own.clone());
+        opener.close();
+    };
     view! {
         <button type="button" class="button button--small" on:click=move |_| opener.open()>
             {tr(|t| t.common.edit)}
@@ -170,12 +202,25 @@ fn Edit(group: Group, save: Sending) -> impl IntoView {
             title=text_of(move |t| (t.accounts.edit_group)(&name))
             text=text(|t| t.accounts.edit_group_text)
         >
-            <SendForm to=save attr:class="form" on:submit=move |_| opener.close()>
-                <Unsaved form=kept sent=save.sent()/>
+            <SendForm to=save.to attr:class="form" on:submit=submit>
+                <Unsaved form=kept sent=sent/>
                 <Fields group=Some(group)/>
                 <button class="button button--primary" type="submit">{tr(|t| t.common.save)}</button>
             </SendForm>
         </Confirm>
     }
     .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_is_not_sent_when_another_one_is() {
+        let first = of_own(None, 3, false);
+        assert_eq!(first, 3, "what was sent before the form was there");
+        assert_eq!(of_own(Some(first), 4, false), first, "another group's");
+        assert_eq!(of_own(Some(first), 5, true), 5);
+    }
 }

@@ -105,8 +105,19 @@ impl Piece {
         *self = Self { skipped, ..Self::at_end(read) };
     }
 
+    /// Takes the answer to what its reader asked for, unless it does not fit any more: another answer was faster.
+    pub(crate) fn take(&mut self, asked: &TogetherPlace, read: Together) {
+        match asked {
+            TogetherPlace::End => *self = Self::at_end(read),
+            TogetherPlace::Time(_) => *self = Self::anywhere(read),
+            TogetherPlace::From(next) if *next == self.next => self.append(read),
+            TogetherPlace::Before(first) if *first == self.first => self.prepend(read),
+            TogetherPlace::From(_) | TogetherPlace::Before(_) => {}
+        }
+    }
+
     /// Takes what comes after it. Lines at its beginning are let go where it becomes too long.
-    pub(crate) fn append(&mut self, read: Together) {
+    fn append(&mut self, read: Together) {
         self.lines.extend(read.lines);
         let surplus = self.lines.len().saturating_sub(MOST);
         for line in self.lines.drain(..surplus) {
@@ -127,7 +138,7 @@ impl Piece {
     }
 
     /// Takes what comes before it. Lines at its end are let go where it becomes too long.
-    pub(crate) fn prepend(&mut self, read: Together) {
+    fn prepend(&mut self, read: Together) {
         self.skipped = self.skipped.saturating_sub(read.lines.len() as u64);
         self.lines.splice(0..0, read.lines);
         self.first = read.first;
@@ -145,6 +156,7 @@ impl Piece {
 #[cfg(test)]
 mod tests {
     use api::logs::LogLine;
+    use protocol::time::Timestamp;
 
     use super::*;
 
@@ -237,5 +249,25 @@ mod tests {
         assert!(piece.is_away());
         piece.follow(&TogetherPlace::From(vec![999]), read(1_000..1_001, 1_000));
         assert_eq!(ends(&piece), (1, 200));
+    }
+
+    #[test]
+    fn what_was_asked_for_twice_comes_once() {
+        let mut piece = Piece::anywhere(read(401..601, 1_000));
+        let (before, after) = (piece.before(), piece.after());
+        for _ in 0..2 {
+            piece.take(&after, read(601..801, 1_000));
+            piece.take(&before, read(201..401, 1_000));
+        }
+        assert_eq!((piece.lines.len(), ends(&piece)), (600, (201, 800)));
+        // Earlier lines that come after a moment that was gone to meanwhile are not before it.
+        let before = piece.before();
+        piece.take(&TogetherPlace::Time(Timestamp(0)), read(601..801, 1_000));
+        piece.take(&before, read(1..201, 1_000));
+        assert_eq!((piece.lines.len(), ends(&piece)), (200, (601, 800)));
+        assert!(piece.is_away());
+        piece.take(&TogetherPlace::End, read(801..1_001, 1_000));
+        assert_eq!(ends(&piece), (801, 1_000));
+        assert!(!piece.is_away());
     }
 }

@@ -224,30 +224,31 @@ fn turn(state: State) {
     let follow = !state.follow.get_untracked();
     state.follow.set(follow);
     if follow && state.piece.with_untracked(Piece::is_away) {
-        ask(state, TogetherPlace::End, |piece, read| *piece = Piece::at_end(read));
+        ask(state, TogetherPlace::End);
     }
 }
 
 fn earlier(state: State) {
     state.follow.set(false);
-    ask(state, state.piece.with_untracked(Piece::before), Piece::prepend);
+    ask(state, state.piece.with_untracked(Piece::before));
 }
 
 fn later(state: State) {
     state.follow.set(false);
-    ask(state, state.piece.with_untracked(Piece::after), Piece::append);
+    ask(state, state.piece.with_untracked(Piece::after));
 }
 
 /// Shows what was written from a moment on; the end, where that was before it.
 fn go_to(state: State, moment: Timestamp) {
     state.follow.set(false);
     leptos::task::spawn_local(async move {
-        let Some(read) = read(state, TogetherPlace::Time(moment)).await else { return };
+        let place = TogetherPlace::Time(moment);
+        let Some(read) = read(state, place.clone()).await else { return };
         if read.lines.is_empty() {
             turn(state);
             return;
         }
-        state.piece.set(Piece::anywhere(read));
+        state.piece.update(|piece| piece.take(&place, read));
         request_animation_frame(move || {
             if let Some(port) = state.element.try_get_untracked().flatten() {
                 port.set_scroll_top(0);
@@ -257,11 +258,11 @@ fn go_to(state: State, moment: Timestamp) {
 }
 
 /// Reads once, and keeps in view what is seen.
-fn ask(state: State, place: TogetherPlace, take: fn(&mut Piece, Together)) {
+fn ask(state: State, place: TogetherPlace) {
     leptos::task::spawn_local(async move {
-        let Some(read) = read(state, place).await else { return };
+        let Some(read) = read(state, place.clone()).await else { return };
         let seen = state.element.get_untracked().and_then(|port| Seen::of(&port));
-        state.piece.update(|piece| take(piece, read));
+        state.piece.update(|piece| piece.take(&place, read));
         request_animation_frame(move || {
             let port = state.element.try_get_untracked().flatten();
             if let (Some(port), Some(seen)) = (port, seen) {
