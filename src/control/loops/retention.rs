@@ -49,6 +49,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 const FIRST_LOOKS: Duration = Duration::from_secs(60);
 /// It is seen so often whether they were.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
+/// What fails one after the other takes so long at most: a storage that does not answer takes its time with each
+/// of thousands, while what is damaged fails at once.
+const FAILING: Duration = Duration::from_secs(300);
 /// What is old is there a little longer without it, and a first sweep of very much takes hours.
 pub(crate) const RHYTHM: Rhythm = Rhythm::beside(Duration::from_secs(24 * 3_600));
 
@@ -127,16 +130,29 @@ impl Failed {
 struct Failures {
     count: u64,
     first: Option<(String, Failed)>,
+    /// How long what failed has taken since something was done.
+    took: Duration,
 }
 
 impl Failures {
-    fn note(&mut self, what: &impl ToString, error: Failed) {
+    fn note(&mut self, what: &impl ToString, error: Failed, took: Duration) {
         self.count += 1;
         self.first.get_or_insert_with(|| (what.to_string(), error));
+        self.took += took;
+    }
+
+    /// Something was done.
+    fn break_off(&mut self) {
+        self.took = Duration::ZERO;
+    }
+
+    /// Whether the rest is left to the next sweep.
+    fn are_enough(&self) -> bool {
+        self.took >= FAILING
     }
 
     fn outcome(self) -> Result<(), Failed> {
-        let Self { count, first } = self;
+        let Self { count, first, took: _ } = self;
         match first {
             None => Ok(()),
             Some((what, error)) => Err(Failed::Partly { count, what, source: Box::new(error) }),
@@ -204,7 +220,7 @@ async fn forget_jobs(shared: &Shared, before: Option<Timestamp>) -> Result<(), F
         let jobs = out_of_use(shared, jobs).await?;
         let mut gone = 0;
         let mut left = jobs.as_slice();
-        while !left.is_empty() {
+        while !left.is_empty() && !failures.are_enough() {
             let began = Instant::now();
             let (some, others) = left.split_at(together(left));
             gone += forget(shared, some, &mut failures).await?;
@@ -214,7 +230,7 @@ async fn forget_jobs(shared: &Shared, before: Option<Timestamp>) -> Result<(), F
         if gone > 0 {
             last = jobs.into_iter().next_back();
         }
-        if is_last {
+        if is_last || failures.are_enough() {
             break;
         }
         stay += listed.saturating_sub(gone);
@@ -230,19 +246,33 @@ async fn forget_jobs(shared: &Shared, before: Option<Timestamp>) -> Result<(), F
 /// other. Says how many are gone.
 async fn forget(shared: &Shared, jobs: &[JobRow], failures: &mut Failures) -> Result<u64, Failed> {
     if jobs.len() > 1 {
+        let began = Instant::now();
         match forget_whole(shared, jobs).await {
             Err(error) if !error.is_everybodys() => {
+                failures.took += began.elapsed();
                 tracing::debug!(%error, "some jobs are not forgotten together: each by itself");
             }
-            done => return done,
+            done => {
+                failures.break_off();
+                return done;
+            }
         }
     }
     let mut gone = 0;
     for job in jobs {
+        let began = Instant::now();
         match forget_whole(shared, std::slice::from_ref(job)).await {
-            Ok(more) => gone += more,
+            Ok(more) => {
+                gone += more;
+                failures.break_off();
+            }
             Err(error) if error.is_everybodys() => return Err(error),
-            Err(error) => failures.note(&job.key, error),
+            Err(error) => {
+                failures.note(&job.key, error, began.elapsed());
+                if failures.are_enough() {
+                    break;
+                }
+            }
         }
     }
     Ok(gone)
@@ -368,6 +398,29 @@ mod tests {
         let spec = JobSpec::plain("train".parse().unwrap(), Dialect::Pai, Vec::new());
         let retries = Retries { user: retries, platform: 0 };
         JobRow { tasks, retries, ..row(JobId(1), &spec, Timestamp(0)) }
+    }
+
+    #[test]
+    fn a_storage_that_is_down_is_not_asked_for_each_of_thousands() {
+        let failed = || Failed::Storage(StorageError::NotFound { path: "1.log".to_owned() });
+        let mut failures = Failures::default();
+        for job in 0..1_000 {
+            failures.note(&job, failed(), Duration::from_millis(5));
+        }
+        assert!(!failures.are_enough(), "what is damaged fails at once and holds up nothing");
+        failures.break_off();
+        for job in 0..4 {
+            failures.note(&job, failed(), Duration::from_secs(60));
+        }
+        assert!(!failures.are_enough());
+        failures.break_off();
+        for job in 0..5 {
+            assert!(!failures.are_enough(), "it was done in between: {job}");
+            failures.note(&job, failed(), Duration::from_secs(60));
+        }
+        assert!(failures.are_enough());
+        let Err(Failed::Partly { count, what, .. }) = failures.outcome() else { panic!() };
+        assert_eq!((count, what.as_str()), (1_009, "0"));
     }
 
     #[test]

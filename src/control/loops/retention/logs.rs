@@ -36,8 +36,11 @@ pub(super) async fn remove(store: &Store, counts: &Counts, before: Before) -> Re
         match of_folder(store, counts, (&folder, before), &mut failures).await {
             Err(error) if error.is_everybodys() => return Err(error),
             // It holds up no other one.
-            Err(error) => failures.note(&folder, error),
+            Err(error) => failures.note(&folder, error, began.elapsed()),
             Ok(()) => {}
+        }
+        if failures.are_enough() {
+            break;
         }
         pause(began).await;
     }
@@ -64,12 +67,20 @@ async fn of_folder(
                 all_go = false;
                 continue;
             }
+            let began = Instant::now();
             match store.storage.remove(&file, false).await {
-                Ok(true) if !file.is_of_metrics() => counts.swept.note(Old::Logs, 1),
-                Ok(_) => {}
+                Ok(is_gone) => {
+                    failures.break_off();
+                    if is_gone && !file.is_of_metrics() {
+                        counts.swept.note(Old::Logs, 1);
+                    }
+                }
                 Err(error) => {
                     all_go = false;
-                    failures.note(&file, error.into());
+                    failures.note(&file, error.into(), began.elapsed());
+                    if failures.are_enough() {
+                        return Ok(());
+                    }
                 }
             }
         }

@@ -319,6 +319,29 @@ async fn a_job_is_kept_while_a_node_is_silent_where_its_container_may_be() {
     control.shutdown().await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_ended_long_before_its_node_fell_silent_is_deleted() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let backend = &control.backend;
+    for name in ["early", "late"] {
+        submit(backend, job(name, 1, 1, "exit 0", "")).await;
+        until_state(backend, name, State::Succeeded).await;
+    }
+    tokio::time::timeout(PATIENCE, house.node(0).until_empty()).await.unwrap();
+    let of_early = "(SELECT id FROM jobs WHERE name = 'early')";
+    let sql = format!("UPDATE tasks SET completed_at = 1 WHERE job = {of_early}");
+    tamper(control.database(), &sql).await;
+    submit(backend, job("runs", 1, 1, "sleep 1000", "")).await;
+    until_state(backend, "runs", State::Running).await;
+    house.node(0).set_unreachable(true);
+    until_state(backend, "runs", State::Unknown).await;
+    let refused = backend.jobs.delete(&admin(), &key("late")).await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::ConflictJobError);
+    backend.jobs.delete(&admin(), &key("early")).await.unwrap();
+    control.shutdown().await;
+}
+
 async fn user(backend: &Backend, name: &str) -> Actor {
     let actor = Actor { user: name.parse().unwrap(), admin: false };
     let (name, password) = (actor.user.clone(), "correct horse".to_owned());

@@ -119,6 +119,9 @@ async fn start_control(
         .create(data)
         .with_context(|| format!("data = {}: the folder cannot be made", data.display()))?;
     private::what_is_there(data);
+    if let Some(key) = &config.key_file {
+        private::what_is_given(key);
+    }
     let database = Database::open_by(&config.database_url(), Limits::default(), mandate).await;
     let database = database.context("database.url")?;
     let storage = Storage::open_with(config.storage_options()).context("storage")?;

@@ -29,6 +29,24 @@ pub(super) fn what_is_there(data: &Path) {
     }
 }
 
+/// Warns of a key that was given and is not this user's alone: it is somebody else's to change.
+pub(super) fn what_is_given(key: &Path) {
+    match is_private(key) {
+        Ok(true) => {}
+        Ok(false) => tracing::warn!(
+            key_file = %key.display(),
+            "others may read the key, which opens all secrets: take that from them (chmod 600)"
+        ),
+        // Whoever reads it says what is wrong.
+        Err(error) => tracing::debug!(%error, "the rights of the key are not known"),
+    }
+}
+
+/// Whether nobody else may do anything with a file, or with what a link leads to.
+fn is_private(path: &Path) -> io::Result<bool> {
+    Ok(std::fs::metadata(path)?.permissions().mode() & 0o077 == 0)
+}
+
 /// Warns where tasks, which are root in their containers, can leave a program in the storage that makes
 /// whoever starts it root, or a device.
 pub(super) fn what_tasks_leave(root: &str) {
@@ -72,6 +90,21 @@ mod tests {
         assert!(is_harmless(nosuid | nodev | StatVfsMountFlags::NOATIME));
         for harmful in [nosuid, nodev, StatVfsMountFlags::NOEXEC, StatVfsMountFlags::empty()] {
             assert!(!is_harmless(harmful), "{harmful:?}");
+        }
+    }
+
+    #[test]
+    fn a_key_that_others_may_read_is_told_from_one_that_is_ours_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = folder.path().join("key");
+        assert!(is_private(&key).is_err(), "there is none");
+        std::fs::write(&key, "x").unwrap();
+        for (mode, alone) in [(0o400, true), (0o600, true), (0o440, false), (0o604, false)] {
+            std::fs::set_permissions(&key, Permissions::from_mode(mode)).unwrap();
+            assert_eq!(is_private(&key).unwrap(), alone, "{mode:o}");
+            what_is_given(&key);
+            let now = std::fs::metadata(&key).unwrap().permissions().mode() & 0o777;
+            assert_eq!(now, mode, "it is as it was given");
         }
     }
 
