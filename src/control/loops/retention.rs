@@ -47,6 +47,8 @@ const TURNS: u32 = 4;
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 /// All nodes are looked at within so long, or are waited for no longer.
 const FIRST_LOOKS: Duration = Duration::from_secs(60);
+/// One that did not answer at first may do so within so long: of what is on a silent node nobody knows that it is gone.
+const FIRST_ANSWERS: Duration = Duration::from_secs(5);
 /// It is seen so often whether they were.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 /// What fails one after the other takes so long at most: a storage that does not answer takes its time with each
@@ -94,12 +96,18 @@ async fn first_looks(nodes: &KnownNodes) {
         let (cluster, seen) = (nodes.cluster(), nodes.observations());
         cluster.records().all(|node| seen.contains_key(&node.settings.name))
     };
+    until(FIRST_LOOKS, are_done).await;
+    until(FIRST_ANSWERS, || nodes.unseen().is_empty()).await;
+}
+
+/// Waits until something is so, for so long at most.
+async fn until(longest: Duration, is_so: impl Fn() -> bool) {
     let looks = async {
-        while !are_done() {
+        while !is_so() {
             tokio::time::sleep(BETWEEN_LOOKS).await;
         }
     };
-    let _all_or_some = tokio::time::timeout(FIRST_LOOKS, looks).await;
+    let _so_or_late = tokio::time::timeout(longest, looks).await;
 }
 
 /// Why a part of a sweep failed.

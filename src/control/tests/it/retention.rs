@@ -16,6 +16,7 @@ use database::jobs::{JobUpdate, NewJob};
 use database::{ConnectionTrait, Database};
 use engine::simulated::Call;
 use futures::StreamExt;
+use protocol::cluster::NodeCondition;
 use protocol::document::Syntax;
 use protocol::ids::JobKey;
 use protocol::spec::{Dialect, JobSpec};
@@ -317,6 +318,36 @@ async fn a_job_is_kept_while_a_node_is_silent_where_its_container_may_be() {
     backend.jobs.delete(&admin(), &key("moves")).await.unwrap();
     assert_eq!(backend.quarantine.list(&admin(), None).await.unwrap(), []);
     control.shutdown().await;
+}
+
+/// What it kept at the first try would be there for an hour more.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_answers_a_moment_late_keeps_nothing() {
+    let house = House::new(1);
+    let control = house.start().await;
+    submit(&control.backend, job("old", 1, 1, "exit 0", "")).await;
+    until_state(&control.backend, "old", State::Succeeded).await;
+    let node = house.node(0);
+    tokio::time::timeout(PATIENCE, node.until_empty()).await.unwrap();
+    tamper(control.database(), "UPDATE jobs SET submitted_at = 0, completed_at = 1").await;
+    close(&control).await;
+    drop(control);
+
+    node.set_unreachable(true);
+    let control = house.start().await;
+    let is_silent = async || {
+        let nodes = control.backend.nodes.list(&admin()).await.unwrap();
+        nodes[0].condition == NodeCondition::Unreachable
+    };
+    let silent = async {
+        while !is_silent().await {
+            tokio::time::sleep(BETWEEN_LOOKS).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, silent).await.unwrap();
+    node.set_unreachable(false);
+    until_true(|| control.swept().jobs == 1).await;
+    close(&control).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
