@@ -97,10 +97,10 @@ test("limits that were typed of somebody stay his when others get limits", async
   await expect(page.getByText(RESTORED)).toBeVisible();
   await expect(page.getByText(OVER)).toBeHidden();
   // Where nobody has a row of that name any more, that is said.
-  await put({ aaron: {} });
+  await put({ aaron: { running_gpus: 4 } });
   await reload(page);
   await expect(page.getByText(OVER)).toBeVisible();
-  await expect(field(page, "[named][for-user-aaron][gpus]")).toHaveValue("");
+  await expect(field(page, "[named][for-user-aaron][gpus]")).toHaveValue("4");
   await expect(field(page, "[named][n0][gpus]")).toHaveValue("");
   const gone = await request.post("/fn/clusters/remove", {
     headers: { ...headers, Accept: "application/json" },
