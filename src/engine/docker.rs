@@ -158,8 +158,7 @@ impl DockerEngine {
         Ok(Some(shape::mount(volume, &folder, true)))
     }
 
-    /// The container that has this container's name, if it is this one. One that has other volumes
-    /// and never ran is not kept.
+    /// The container of this name, if it is this one; one with other volumes that never ran is not kept.
     async fn adopt(&self, spec: &ContainerSpec) -> Result<Option<Adopted>> {
         let name = spec.name();
         let Some(found) = self.inspect_raw(&name).await? else { return Ok(None) };
