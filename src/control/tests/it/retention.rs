@@ -43,6 +43,20 @@ async fn tamper(database: &Database, sql: &str) {
     transaction.commit().await.unwrap();
 }
 
+/// The same while no server runs: what one is told of while it runs, its own sweep may come to before the
+/// test looks.
+async fn tamper_at_rest(house: &House, statements: &[&str]) {
+    let database = house.database().await;
+    for sql in statements {
+        tamper(&database, sql).await;
+    }
+    database.close().await.unwrap();
+}
+
+/// All jobs that ended did so long ago.
+const JOBS_ARE_OLD: &str = "UPDATE jobs SET submitted_at = 0, completed_at = 1";
+const EVENTS_ARE_OLD: &str = "UPDATE events SET at = 1";
+
 /// The logs that are kept of the first thousand jobs.
 fn logs(house: &House) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(log_folder(house)) else { return Vec::new() };
@@ -86,16 +100,19 @@ async fn a_sweep_leaves_what_is_new_or_runs_or_is_held() {
     backend.queue.change(&admin(), &key("held"), QueueChange::Hold).await.unwrap();
     until_true(|| house.node(0).containers().len() == 1).await;
     assert_eq!(logs(&house), ["1-a0-r0-t0-n0.log", "2-a0-r0-t0-n0.log"]);
-    // Time passes. What has not ended is as old as what has.
-    tamper(control.database(), "UPDATE jobs SET submitted_at = 0 WHERE name <> 'new'").await;
-    tamper(control.database(), "UPDATE jobs SET completed_at = 1 WHERE name = 'old'").await;
-    // A first sweep may have counted it already.
-    tamper(control.database(), "DELETE FROM usage_days").await;
-    tamper(control.database(), "UPDATE jobs SET counted = FALSE").await;
-    tamper(control.database(), "UPDATE events SET at = 1").await;
-    tamper(control.database(), "UPDATE audit SET at = 1").await;
     close(&control).await;
     drop(control);
+    // Time passes. What has not ended is as old as what has.
+    let older = [
+        "UPDATE jobs SET submitted_at = 0 WHERE name <> 'new'",
+        "UPDATE jobs SET completed_at = 1 WHERE name = 'old'",
+        // A first sweep may have counted it already.
+        "DELETE FROM usage_days",
+        "UPDATE jobs SET counted = FALSE",
+        EVENTS_ARE_OLD,
+        "UPDATE audit SET at = 1",
+    ];
+    tamper_at_rest(&house, &older).await;
 
     let control = house.start().await;
     let backend = &control.backend;
@@ -135,13 +152,13 @@ async fn what_was_measured_and_logs_go_each_at_its_own_age() {
     submit(&control.backend, job("old", 1, 0, "exit 0", "")).await;
     until_state(&control.backend, "old", State::Succeeded).await;
     until_true(|| !logs(&house).is_empty()).await;
+    close(&control).await;
+    drop(control);
     let ten_days = 10 * 86_400_000;
     for table in ["jobs", "tasks"] {
         let older = format!("UPDATE {table} SET completed_at = completed_at - {ten_days}");
-        tamper(control.database(), &older).await;
+        tamper_at_rest(&house, &[&older]).await;
     }
-    close(&control).await;
-    drop(control);
     let measured = log_folder(&house).join("1-a0-r0-t0-n0.metrics");
     std::fs::write(&measured, "measured").unwrap();
 
@@ -257,10 +274,9 @@ async fn a_job_is_not_forgotten_before_its_containers_are_gone() {
     let control = house.start().await;
     submit(&control.backend, job("stays", 1, 1, "exit 0", "")).await;
     until_state(&control.backend, "stays", State::Succeeded).await;
-    tamper(control.database(), "UPDATE jobs SET submitted_at = 0, completed_at = 1").await;
-    tamper(control.database(), "UPDATE events SET at = 1").await;
     close(&control).await;
     drop(control);
+    tamper_at_rest(&house, &[JOBS_ARE_OLD, EVENTS_ARE_OLD]).await;
 
     let control = house.start().await;
     let backend = &control.backend;
@@ -303,10 +319,9 @@ async fn a_job_is_kept_while_a_node_is_silent_where_its_container_may_be() {
     let refused = backend.jobs.delete(&admin(), &key("moves")).await.unwrap_err();
     assert_eq!(refused.code, ErrorCode::ConflictJobError);
     assert!(refused.message.contains(name.as_str()), "{refused}");
-    tamper(control.database(), "UPDATE jobs SET submitted_at = 0, completed_at = 1").await;
-    tamper(control.database(), "UPDATE events SET at = 1").await;
     control.shutdown().await;
     drop(control);
+    tamper_at_rest(&house, &[JOBS_ARE_OLD, EVENTS_ARE_OLD]).await;
 
     let control = house.start().await;
     let backend = &control.backend;
@@ -329,9 +344,9 @@ async fn a_node_that_answers_a_moment_late_keeps_nothing() {
     until_state(&control.backend, "old", State::Succeeded).await;
     let node = house.node(0);
     tokio::time::timeout(PATIENCE, node.until_empty()).await.unwrap();
-    tamper(control.database(), "UPDATE jobs SET submitted_at = 0, completed_at = 1").await;
     close(&control).await;
     drop(control);
+    tamper_at_rest(&house, &[JOBS_ARE_OLD]).await;
 
     node.set_unreachable(true);
     let control = house.start().await;
