@@ -115,6 +115,7 @@ export async function opened(context: BrowserContext, look: Look, path: string):
   await expect(page.getByRole("heading", { level: 1 }).first()).toBeVisible();
   await expect(page.locator("html")).toHaveAttribute("lang", look.language === "en" ? "en" : "zh-CN");
   await expect(page.locator("html")).toHaveAttribute("data-theme", look.theme);
+  if (path === "/reference") await expect(page.locator(".reference .opblock-tag").first()).toBeVisible();
   return page;
 }
 

@@ -20,6 +20,7 @@ mod said;
 mod spans;
 mod storages;
 mod submit;
+mod viewer;
 mod waits;
 
 #[cfg(test)]
@@ -35,6 +36,7 @@ use crate::i18n::words::Texts;
 // Sentences of the server are more than half of the Chinese words, and most pages show none of them: browsers
 // fetch what says them for the first. So the catalogue knows them by `edge` alone.
 pub(crate) use said::said;
+pub(crate) use viewer::VIEWER;
 
 /// The Chinese catalogue.
 pub(crate) static TEXTS: Texts = Texts {

@@ -44,7 +44,7 @@ pub(super) const CONNECT: Connect = Connect {
 
 pub(super) const REFERENCE: Reference = Reference {
     title: "API 参考",
-    about: "程序可以调用的全部接口。在此试用会以您的账户真正执行。",
+    about: "程序可以调用的全部接口，名称和说明均为英文。在此试用会以您的账户真正执行。",
     document: "OpenAPI 文档",
     missing: "无法加载查看器。OpenAPI 文档内容相同，可直接查看。",
 };

@@ -5,7 +5,7 @@ use crate::i18n::said::each;
 use crate::i18n::spacing::is_han;
 
 /// All of the catalogue, and what else pages say in Chinese.
-const SOURCES: [&str; 34] = [
+const SOURCES: [&str; 35] = [
     include_str!("../zh.rs"),
     include_str!("accounts.rs"),
     include_str!("admin.rs"),
@@ -34,6 +34,7 @@ const SOURCES: [&str; 34] = [
     include_str!("spans.rs"),
     include_str!("storages.rs"),
     include_str!("submit.rs"),
+    include_str!("viewer.rs"),
     include_str!("waits.rs"),
     include_str!("../../../src/protocol/fields.rs"),
     include_str!("../../../src/protocol/fields/berth.rs"),
@@ -211,7 +212,8 @@ fn the_catalogue_comes_without_the_sayings() {
 
 #[test]
 fn places_of_sayings_are_filled() {
-    for (english, chinese) in super::said::SAYINGS.into_iter().flat_map(each) {
+    let all = super::said::SAYINGS.into_iter().chain([super::VIEWER]);
+    for (english, chinese) in all.flat_map(each) {
         let places = english.matches("{}").count();
         let used = (0..9).filter(|place| chinese.contains(&format!("{{{place}}}")));
         assert!(used.into_iter().all(|place| place < places), "{english}: {chinese}");

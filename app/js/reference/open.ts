@@ -1,11 +1,13 @@
 import SwaggerUI from "swagger-ui-dist/swagger-ui-es-bundle.js";
 import "swagger-ui-dist/swagger-ui.css";
 import { followTheme } from "./dark";
+import { followLanguage } from "./words";
 
 followTheme();
 
 /** Shows a document; what is tried is asked with the session of who looks at it. */
-export function open(element: HTMLElement, address: string): void {
+export function open(element: HTMLElement, address: string, chinese: string): void {
+  followLanguage(element, chinese);
   SwaggerUI({
     domNode: element,
     url: address,

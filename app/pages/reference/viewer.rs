@@ -3,6 +3,7 @@
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
 
+use crate::i18n::zh::VIEWER;
 use crate::parts::script;
 
 #[wasm_bindgen]
@@ -13,12 +14,14 @@ extern "C" {
         this: &Module,
         element: &web_sys::HtmlElement,
         address: &str,
+        chinese: &str,
     ) -> Result<JsValue, JsValue>;
 }
 
-/// Shows the document at an address inside the element; `None`: the viewer cannot be had.
+/// Shows the document at an address inside the element, with the viewer's own words in the page's language;
+/// `None`: the viewer cannot be had.
 pub(super) async fn show(element: &web_sys::HtmlElement, address: &str) -> Option<()> {
     let module: Module = script::load("js/reference.js").await?.unchecked_into();
-    module.create(element, address).await.ok()?;
+    module.create(element, address, VIEWER).await.ok()?;
     Some(())
 }
