@@ -6,6 +6,7 @@
 pub mod again;
 pub mod amount;
 pub mod architecture;
+pub mod calendar;
 pub mod cluster;
 mod deadline;
 pub mod document;
