@@ -21,7 +21,7 @@ pub(super) fn list<T: ToString>(names: &[T], separator: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use protocol::wait::WaitReason;
+    use protocol::wait::{Limited, WaitReason};
 
     use super::*;
     use crate::i18n::Language;
@@ -41,5 +41,23 @@ mod tests {
         assert!(chinese(ResourceKind::Memory, 1).contains("减少"));
         assert!(chinese(ResourceKind::Gpu, 0).contains("其他型号"));
         assert_eq!(chinese(ResourceKind::Memory, 0), "占用该资源的作业结束后即可启动。");
+    }
+
+    #[test]
+    fn one_of_a_thing_is_said_in_the_singular() {
+        let english = Language::English.texts();
+        let reason = WaitReason::UserLimit {
+            virtual_cluster: "lab".parse().unwrap(),
+            group: None,
+            limited: Limited::Jobs,
+            needs: 1.into(),
+            running: 1.into(),
+            most: 1,
+        };
+        let said = "In virtual cluster lab its owner may have 1 job running at once: 1 runs, and it \
+                    adds 1";
+        assert_eq!((english.wait)(&reason), said);
+        let summary = (english.cluster.gpus_summary)(Amount::default(), 1);
+        assert_eq!(summary, "0 of 1 GPU allocated");
     }
 }

@@ -50,4 +50,4 @@ mod topology;
 pub mod trouble;
 pub mod wait;
 mod wish;
-mod words;
+pub mod words;

@@ -8,7 +8,8 @@ use crate::exit::Cause;
 use crate::wait::{Limited, ResourceKind, WaitReason};
 
 /// A number with its noun: `1 GPU`, `3 GPUs`.
-fn counted(count: impl Into<u64>, noun: &str) -> String {
+#[must_use]
+pub fn counted(count: impl Into<u64>, noun: &str) -> String {
     let count = count.into();
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
@@ -186,14 +187,15 @@ impl Display for WaitReason {
                     None => "its owner".to_owned(),
                 };
                 let what = match limited {
-                    Limited::Gpus => "GPUs",
-                    Limited::Jobs => "jobs",
+                    Limited::Gpus => counted(*most, "GPU"),
+                    Limited::Jobs => counted(*most, "job"),
                 };
+                let run = if *running == Amount::whole(1) { "runs" } else { "run" };
                 write!(
                     f,
-                    "In virtual cluster {virtual_cluster} {whose} may have {most} {what} running at \
-                     once: {running} of them run, and this job adds {needs}. It starts when enough of \
-                     them end, and delays nobody until then."
+                    "In virtual cluster {virtual_cluster} {whose} may have {what} running at once: \
+                     {running} of them {run}, and this job adds {needs}. It starts when enough of them \
+                     end, and delays nobody until then."
                 )
             }
             Self::NoNodes => f.write_str("There is no node yet; an administrator must add one."),
@@ -293,7 +295,9 @@ impl Cause {
             }
             Self::JobEnded { role: _, index: _ } => f.write_str("It was ended with the job."),
             Self::TimeLimit => f.write_str("Its time limit was over."),
-            Self::Idle { minutes } => write!(f, "Its GPUs did nothing for {minutes} minutes."),
+            Self::Idle { minutes } => {
+                write!(f, "Its GPUs did nothing for {}.", counted(*minutes, "minute"))
+            }
         }
     }
 
@@ -389,22 +393,25 @@ mod tests {
             part.to_string(),
             "A task needs 0.5 of one GPU, but none has more than 0.25 free."
         );
-        let limit =
-            |group: Option<&str>, limited, running: u64, needs: u64| WaitReason::UserLimit {
+        let limit = |group: Option<&str>, limited, (running, most): (u64, u32), needs: u64| {
+            WaitReason::UserLimit {
                 virtual_cluster: "lab".parse().unwrap(),
                 group: group.map(|group| group.parse().unwrap()),
                 limited,
                 needs: needs.into(),
                 running: running.into(),
-                most: 8,
-            };
+                most,
+            }
+        };
         assert_eq!(
-            limit(None, Limited::Gpus, 6, 4).to_string(),
+            limit(None, Limited::Gpus, (6, 8), 4).to_string(),
             "In virtual cluster lab its owner may have 8 GPUs running at once: 6 of them run, and this \
              job adds 4. It starts when enough of them end, and delays nobody until then."
         );
-        let vision = limit(Some("vision"), Limited::Jobs, 8, 1).to_string();
+        let vision = limit(Some("vision"), Limited::Jobs, (8, 8), 1).to_string();
         assert!(vision.contains("the members of vision together may have 8 jobs"), "{vision}");
+        let alone = limit(None, Limited::Jobs, (1, 1), 1).to_string();
+        assert!(alone.contains("may have 1 job running at once: 1 of them runs"), "{alone}");
         let wanted = vec!["A100".parse().unwrap()];
         assert!(
             WaitReason::GpusNotShared { wanted }.to_string().starts_with(
@@ -441,5 +448,9 @@ mod tests {
              load less at once."
         );
         assert_eq!(Cause::Succeeded.to_string(), "It succeeded.");
+        for (minutes, said) in [(1, "for 1 minute."), (45, "for 45 minutes.")] {
+            let idle = Cause::Idle { minutes }.to_string();
+            assert!(idle.starts_with(&format!("Its GPUs did nothing {said}")), "{idle}");
+        }
     }
 }

@@ -400,7 +400,9 @@ pub(super) const CLUSTER: Cluster = Cluster {
     gpu_unhealthy: "Unhealthy",
     gpu_label: |index, kind, holder| format!("GPU {index}, {kind}: {holder}"),
     gpu_part: |job, part| format!("{job} ({part})"),
-    gpus_summary: |used, total| format!("{} of {} GPUs allocated", amount(used), count(total)),
+    gpus_summary: |used, total| {
+        format!("{} of {} allocated", amount(used), plural(total, "GPU", "GPUs"))
+    },
     shares_gpus: "Several tasks may share a GPU",
     gpus_found: "GPUs found",
     gpus_differ: |set, found| format!("Set by hand: {set}. Found: {found}. What is set holds."),

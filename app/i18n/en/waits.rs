@@ -1,6 +1,7 @@
 use protocol::amount::Amount;
 use protocol::wait::{Limited, ResourceKind, WaitReason};
 
+use crate::i18n::en::pages::plural;
 use crate::i18n::waits::{amount, list};
 
 pub(super) fn wait(reason: &WaitReason) -> String {
@@ -95,8 +96,9 @@ pub(super) fn wait(reason: &WaitReason) -> String {
             "The last attempt failed; the next one begins after a pause, which grows with each failure".to_owned()
         }
         WaitReason::GaveWay { times, .. } => format!(
-            "It gave way {times} times: for a while, longer each time, it only starts on its own \
-             virtual cluster's share"
+            "It gave way {}: for a while, longer each time, it only starts on its own virtual \
+             cluster's share",
+            plural((*times).into(), "time", "times")
         ),
         WaitReason::Preempting { jobs: 1 } => {
             "Starts as soon as 1 job has given way to it".to_owned()
@@ -110,12 +112,13 @@ pub(super) fn wait(reason: &WaitReason) -> String {
                 None => "its owner".to_owned(),
             };
             let what = match limited {
-                Limited::Gpus => "GPUs",
-                Limited::Jobs => "jobs",
+                Limited::Gpus => plural((*most).into(), "GPU", "GPUs"),
+                Limited::Jobs => plural((*most).into(), "job", "jobs"),
             };
+            let run = if *running == Amount::whole(1) { "runs" } else { "run" };
             format!(
-                "In virtual cluster {virtual_cluster} {whose} may have {most} {what} running at once: \
-                 {running} run, and it adds {needs}"
+                "In virtual cluster {virtual_cluster} {whose} may have {what} running at once: \
+                 {running} {run}, and it adds {needs}"
             )
         }
         WaitReason::NoNodes => "There is no node yet".to_owned(),
