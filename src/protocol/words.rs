@@ -5,6 +5,7 @@ use std::fmt::{self, Display, Formatter};
 
 use crate::amount::Amount;
 use crate::exit::Cause;
+use crate::ids::GpuType;
 use crate::wait::{Limited, ResourceKind, WaitReason};
 
 /// A number with its noun: `1 GPU`, `3 GPUs`.
@@ -21,6 +22,12 @@ fn is_are(count: impl Into<u64>) -> &'static str {
 
 fn listed<T: Display>(items: &[T]) -> String {
     items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// Of which of some types a GPU is; nothing where any will do.
+fn of_types(types: &[GpuType]) -> String {
+    let types: Vec<String> = types.iter().map(ToString::to_string).collect();
+    if types.is_empty() { String::new() } else { format!(" of type {}", types.join(" or ")) }
 }
 
 /// An amount in the unit that people use for it.
@@ -109,16 +116,20 @@ impl Display for WaitReason {
             Self::Gang { tasks, fit } => {
                 write!(f, "All {tasks} tasks start together or not at all; {fit} would fit now.")
             }
-            Self::Short { resource: ResourceKind::Gpu, needs, best_node } if needs.is_part() => {
+            Self::Short { resource: ResourceKind::Gpu, gpu_types, needs, best_node }
+                if needs.is_part() =>
+            {
                 write!(
                     f,
-                    "A task needs {needs} of one GPU, but none has more than {best_node} free."
+                    "A task needs {needs} of one GPU{}, but none has more than {best_node} free.",
+                    of_types(gpu_types)
                 )
             }
-            Self::Short { resource, needs, best_node } => write!(
+            Self::Short { resource, gpu_types, needs, best_node } => write!(
                 f,
-                "A task needs {}, but the best node has {} free.",
+                "A task needs {}{}, but the best node has {} free.",
                 amount(*resource, *needs),
+                of_types(gpu_types),
                 amount(*resource, *best_node)
             ),
             Self::NodeDown { nodes } => write!(
@@ -381,17 +392,28 @@ mod tests {
             "This request can never be met: a task asks for 16 GPUs, the largest node it may use \
              has 8 GPUs. Ask for less."
         );
-        let short = |resource, needs, best_node| WaitReason::Short { resource, needs, best_node };
-        let memory = short(ResourceKind::Memory, 262_144.into(), 1000.into());
+        let short = |resource, types: &[&str], needs, best_node| {
+            let gpu_types = types.iter().map(|of| of.parse().unwrap()).collect();
+            WaitReason::Short { resource, gpu_types, needs, best_node }
+        };
+        let memory = short(ResourceKind::Memory, &[], 262_144.into(), 1000.into());
         assert_eq!(
             memory.to_string(),
             "A task needs 256 GB of memory, but the best node has 1000 MB of memory free."
         );
         let milli = Amount::from_milli;
-        let part = short(ResourceKind::Gpu, milli(500), milli(250));
+        let part = |types: &[&str]| short(ResourceKind::Gpu, types, milli(500), milli(250));
         assert_eq!(
-            part.to_string(),
+            part(&[]).to_string(),
             "A task needs 0.5 of one GPU, but none has more than 0.25 free."
+        );
+        assert_eq!(
+            part(&["A100"]).to_string(),
+            "A task needs 0.5 of one GPU of type A100, but none has more than 0.25 free."
+        );
+        assert_eq!(
+            short(ResourceKind::Gpu, &["A100", "V100"], 8.into(), 3.into()).to_string(),
+            "A task needs 8 GPUs of type A100 or V100, but the best node has 3 GPUs free."
         );
         let limit = |group: Option<&str>, limited, (running, most): (u64, u32), needs: u64| {
             WaitReason::UserLimit {

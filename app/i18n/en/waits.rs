@@ -1,4 +1,5 @@
 use protocol::amount::Amount;
+use protocol::ids::GpuType;
 use protocol::wait::{Limited, ResourceKind, WaitReason};
 
 use crate::i18n::en::pages::plural;
@@ -43,11 +44,15 @@ pub(super) fn wait(reason: &WaitReason) -> String {
             let verb = if *fit == 1 { "fits" } else { "fit" };
             format!("Waiting until all {tasks} tasks can start together ({fit} {verb} now)")
         }
-        WaitReason::Short { resource: ResourceKind::Gpu, needs, best_node } if needs.is_part() => {
-            format!("A task needs {needs} of one GPU, none has more than {best_node} free")
+        WaitReason::Short { resource: ResourceKind::Gpu, gpu_types, needs, best_node }
+            if needs.is_part() =>
+        {
+            let of = spaced(gpu_types);
+            format!("A task needs {needs} of one {of}GPU, none has more than {best_node} free")
         }
-        WaitReason::Short { resource, needs, best_node } => format!(
-            "No node has enough {}: a task needs {}, the best node has {} free",
+        WaitReason::Short { resource, gpu_types, needs, best_node } => format!(
+            "No node has enough {}{}: a task needs {}, the best node has {} free",
+            spaced(gpu_types),
             word(*resource),
             amount(*resource, *needs),
             amount(*resource, *best_node),
@@ -169,6 +174,11 @@ pub(super) fn remedy(reason: &WaitReason) -> &'static str {
         WaitReason::GaveWay { .. } => "After that it may borrow again what others leave idle.",
         WaitReason::Backoff { .. } | WaitReason::Preempting { .. } => "",
     }
+}
+
+/// Types before what is of them, if there are any.
+fn spaced(types: &[GpuType]) -> String {
+    if types.is_empty() { String::new() } else { format!("{} ", list(types, " or ")) }
 }
 
 fn word(resource: ResourceKind) -> &'static str {
