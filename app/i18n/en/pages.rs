@@ -434,6 +434,7 @@ pub(super) const CLUSTER: Cluster = Cluster {
     ended_by: "Ended by",
     drain: "Drain",
     drain_text: "It takes nothing new; what runs on it may end by itself.",
+    select_all_nodes: "Select all nodes on this page",
     drain_many: |n| format!("Drain {}", plural(n, "node", "nodes")),
     drain_many_text: "They take nothing new; what runs on them may end by itself.",
     undrain: "Take tasks again",
