@@ -88,6 +88,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_free_apart_is_said_with_its_type() {
+        let said = |language: Language, types: &[&str], free| {
+            let gpu_types = types.iter().map(|of| of.parse().unwrap()).collect();
+            let reason = WaitReason::Fragmented { gpu_types, needs: 8, free, best_node: 3 };
+            (language.texts().wait)(&reason)
+        };
+        let apart = "free, but on no single node more than 3; this task needs 8 on one node";
+        assert_eq!(said(Language::English, &[], 12), format!("12 GPUs are {apart}"));
+        assert_eq!(said(Language::English, &["A100"], 1), format!("1 A100 GPU is {apart}"));
+        let apart = "张，但单节点最多 3 张；本任务需单节点 8 张";
+        assert_eq!(said(Language::Chinese, &[], 12), format!("空闲 GPU 共 12 {apart}"));
+        assert_eq!(said(Language::Chinese, &["A100"], 12), format!("空闲 A100 GPU 共 12 {apart}"));
+    }
+
+    #[test]
     fn one_of_a_thing_is_said_in_the_singular() {
         let english = Language::English.texts();
         let reason = WaitReason::UserLimit {

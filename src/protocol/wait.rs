@@ -59,6 +59,9 @@ crate::tagged! {
         },
         /// Enough GPUs are free in the cluster, but not on one node.
         Fragmented {
+            /// Of which types, where it asks for some.
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            gpu_types: Vec<GpuType>,
             /// GPUs that one task needs.
             needs: u32,
             /// Free GPUs on the nodes together.

@@ -77,11 +77,12 @@ impl Display for WaitReason {
                      virtual cluster."
                 )
             }
-            Self::Fragmented { needs, free, best_node } => write!(
+            Self::Fragmented { gpu_types, needs, free, best_node } => write!(
                 f,
-                "{} {} free, but on no single node more than {best_node}; each task needs {needs} \
+                "{}{} {} free, but on no single node more than {best_node}; each task needs {needs} \
                  on one node. Fewer GPUs a task would start sooner.",
                 counted(*free, "GPU"),
+                of_types(gpu_types),
                 is_are(*free)
             ),
             Self::TypeAbsent { wanted, existing } => {
@@ -375,12 +376,15 @@ mod tests {
 
     #[test]
     fn reasons_are_sentences_with_their_numbers() {
-        let reason = WaitReason::Fragmented { needs: 8, free: 12, best_node: 3 };
-        assert_eq!(
-            reason.to_string(),
-            "12 GPUs are free, but on no single node more than 3; each task needs 8 on one node. \
-             Fewer GPUs a task would start sooner."
-        );
+        for (types, of) in [(vec![], ""), (vec!["A100".parse().unwrap()], " of type A100")] {
+            let reason =
+                WaitReason::Fragmented { gpu_types: types, needs: 8, free: 12, best_node: 3 };
+            let said = format!(
+                "12 GPUs{of} are free, but on no single node more than 3; each task needs 8 on one \
+                 node. Fewer GPUs a task would start sooner."
+            );
+            assert_eq!(reason.to_string(), said);
+        }
         let impossible = WaitReason::Impossible {
             resource: ResourceKind::Gpu,
             needs: 16.into(),

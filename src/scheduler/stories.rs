@@ -115,8 +115,11 @@ fn reasons_name_what_binds() {
         "default",
         &[("a", &[0, 1], 1), ("b", &[0], 1)],
     );
-    let fragmented = WaitReason::Fragmented { needs: 4, free: 5, best_node: 3 };
-    assert_eq!(reason(&scattered.clone().waits(job(1).gpus(4, &[])), 1), fragmented);
+    for types in [vec![], vec!["A100"]] {
+        let gpu_types = types.iter().map(|kind| gpu_type(kind)).collect();
+        let fragmented = WaitReason::Fragmented { gpu_types, needs: 4, free: 5, best_node: 3 };
+        assert_eq!(reason(&scattered.clone().waits(job(1).gpus(4, &types)), 1), fragmented);
+    }
     let absent =
         WaitReason::TypeAbsent { wanted: vec![gpu_type("H200")], existing: vec![gpu_type("A100")] };
     assert_eq!(reason(&scattered.waits(job(1).gpus(1, &["H200"])), 1), absent);

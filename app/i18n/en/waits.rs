@@ -18,9 +18,11 @@ pub(super) fn wait(reason: &WaitReason) -> String {
                  this job needs {needs}"
             )
         }
-        WaitReason::Fragmented { needs, free, best_node } => format!(
-            "{}, but on no single node more than {best_node}; this task needs {needs} on one node",
-            if *free == 1 { "1 GPU is free".to_owned() } else { format!("{free} GPUs are free") },
+        WaitReason::Fragmented { gpu_types, needs, free, best_node } => format!(
+            "{free} {}{} free, but on no single node more than {best_node}; this task needs {needs} on \
+             one node",
+            spaced(gpu_types),
+            if *free == 1 { "GPU is" } else { "GPUs are" },
         ),
         WaitReason::TypeAbsent { wanted, existing } => {
             let there = if existing.is_empty() { "none".to_owned() } else { list(existing, ", ") };

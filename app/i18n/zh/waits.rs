@@ -23,8 +23,11 @@ fn worded(reason: &WaitReason) -> String {
                 amount(*resource, *needs),
             )
         }
-        WaitReason::Fragmented { needs, free, best_node } => {
-            format!("空闲 GPU 共 {free} 张，但单节点最多 {best_node} 张；本任务需单节点 {needs} 张")
+        WaitReason::Fragmented { gpu_types, needs, free, best_node } => {
+            let of = spaced(gpu_types);
+            format!(
+                "空闲 {of}GPU 共 {free} 张，但单节点最多 {best_node} 张；本任务需单节点 {needs} 张"
+            )
         }
         WaitReason::TypeAbsent { wanted, existing } => {
             let there = if existing.is_empty() { "无".to_owned() } else { list(existing, "、") };

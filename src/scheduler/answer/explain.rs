@@ -137,7 +137,7 @@ pub(crate) fn no_room(cluster: &Cluster, class: &Class, failure: Failure) -> Wai
     if resource == ResourceKind::Gpu && free >= needs && !role.ask.shares() {
         let count = |amount: Amount| u32::try_from(amount.floor()).unwrap_or(u32::MAX);
         let (needs, free, best_node) = (count(needs), count(free), count(best_node));
-        return WaitReason::Fragmented { needs, free, best_node };
+        return WaitReason::Fragmented { gpu_types: named_types(role), needs, free, best_node };
     }
     let gpu_types = match resource {
         ResourceKind::Gpu => named_types(role),

@@ -106,7 +106,7 @@ fn the_reason_binds(snapshot: &Snapshot, job: JobId, reason: &WaitReason) {
             let another = another(&lifted, job);
             assert!(!matches!(another, Some(WaitReason::LevelFull { .. })), "{another:?}");
         }
-        WaitReason::Fragmented { needs, free, best_node } => {
+        WaitReason::Fragmented { gpu_types: _, needs, free, best_node } => {
             assert!(best_node < needs && free >= needs);
             assert!(!starts(&own, job));
             let mut lifted = own;
