@@ -1,5 +1,6 @@
 //! Moments and spans in words: plain arithmetic, the same on the server and in the browser.
 
+use protocol::calendar;
 use protocol::time::Timestamp;
 
 /// A moment as `2026-03-01 14:05:09 UTC`.
@@ -31,25 +32,10 @@ pub(crate) fn exact(at: Timestamp) -> String {
 
 fn date_and_time(at: Timestamp) -> (String, String) {
     let seconds = at.0.div_euclid(1000);
-    let (year, month, day) = civil(seconds.div_euclid(86_400));
+    let (year, month, day) = calendar::date(seconds.div_euclid(86_400));
     let rest = seconds.rem_euclid(86_400);
     let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
     (format!("{year:04}-{month:02}-{day:02}"), format!("{hour:02}:{minute:02}:{second:02}"))
-}
-
-/// Year, month and day of a day counted from 1970-01-01 (proleptic Gregorian calendar; the usual
-/// arithmetic on years that begin in March, in eras of 400 years).
-fn civil(days: i64) -> (i64, i64, i64) {
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let march_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * march_month + 2) / 5 + 1;
-    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
 /// A span cut to its two largest units; the languages put words to it.

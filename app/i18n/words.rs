@@ -311,6 +311,7 @@ pub(crate) struct Cluster {
     pub(crate) ended_by: Word,
     pub(crate) drain: Word,
     pub(crate) drain_text: Word,
+    pub(crate) select_all_nodes: Word,
     pub(crate) drain_many: Counted,
     pub(crate) drain_many_text: Word,
     pub(crate) undrain: Word,

@@ -131,6 +131,8 @@ pub(crate) struct Map {
     pub(crate) idle: Word,
     pub(crate) not_measured: Word,
     pub(crate) legend: Word,
+    /// In which order nodes stand.
+    pub(crate) trouble_first: Word,
     pub(crate) held_part: Word,
     pub(crate) held_whole: Word,
     pub(crate) held_by: Word,

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use leptos::prelude::*;
 
-use crate::i18n::{told, tr};
+use crate::i18n::{Texts, told, tr};
 
 /// A job, or something else of a list, that can be ticked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -139,14 +139,19 @@ pub(crate) fn Pick(selection: Selection, job: Pickable) -> impl IntoView {
     }
 }
 
-/// Ticks all jobs of the page.
+/// Ticks all of the page.
 #[component]
-pub(crate) fn SelectAll(selection: Selection, jobs: Vec<Pickable>) -> impl IntoView {
+pub(crate) fn SelectAll(
+    selection: Selection,
+    jobs: Vec<Pickable>,
+    /// What that is called.
+    label: fn(&'static Texts) -> &'static str,
+) -> impl IntoView {
     let change = move |event| selection.set(&jobs, event_target_checked(&event));
     view! {
         <input
             type="checkbox"
-            aria-label=tr(|t| t.jobs.select_all)
+            aria-label=tr(label)
             prop:checked=move || { selection.count() > 0 }
             on:change=change
         />

@@ -130,9 +130,9 @@ fn Ahead(jobs: Vec<JobKey>, count: u64) -> impl IntoView {
 /// Who holds what it waits for, by owner, and which job ends first.
 #[component]
 fn Holders(explanation: Explanation) -> impl IntoView {
-    let Explanation { virtual_cluster, holders, held_by, .. } = explanation;
+    let Explanation { virtual_cluster, holders, held_by, further_owners, .. } = explanation;
     let Some(first) = holders.into_iter().next() else { return ().into_any() };
-    let (named, others) = first_owners(held_by);
+    let (named, others) = first_owners(held_by, further_owners);
     let others =
         (others > 0).then(|| view! { <span>{told(move |t| (t.queue.more_users)(others))}</span> });
     let owners =
@@ -146,10 +146,10 @@ fn Holders(explanation: Explanation) -> impl IntoView {
     .into_any()
 }
 
-/// The owners that are named, and how many more there are.
-fn first_owners(mut held_by: Vec<HeldBy>) -> (Vec<HeldBy>, u64) {
+/// The owners that are named, and how many more there are, those of whom nothing is told among them.
+fn first_owners(mut held_by: Vec<HeldBy>, further: u64) -> (Vec<HeldBy>, u64) {
     let others = held_by.split_off(held_by.len().min(OWNERS));
-    (held_by, others.len() as u64)
+    (held_by, others.len() as u64 + further)
 }
 
 /// What one user's jobs hold, with the way to them.
@@ -180,16 +180,17 @@ mod tests {
     fn owners_that_are_not_named_are_counted_not_their_jobs() {
         let held = |user: &str| HeldBy { user: user.parse().unwrap(), jobs: 3, gpus: 24.into() };
         let users = ["ada", "bob", "cara", "dan", "eve", "finn"].map(held);
-        for (owners, others, english, chinese) in [
-            (6, 2, "and 2 more users", "另有 2 个用户"),
-            (5, 1, "and 1 more user", "另有 1 个用户"),
+        for (owners, further, others, english, chinese) in [
+            (6, 300, 302, "and 302 more users", "另有 302 个用户"),
+            (6, 0, 2, "and 2 more users", "另有 2 个用户"),
+            (5, 0, 1, "and 1 more user", "另有 1 个用户"),
         ] {
-            let (named, more) = first_owners(users[..owners].to_vec());
+            let (named, more) = first_owners(users[..owners].to_vec(), further);
             assert_eq!((named.as_slice(), more), (&users[..OWNERS], others));
             let say = |language: Language| (language.texts().queue.more_users)(more);
             assert_eq!(say(Language::English), english);
             assert_eq!(say(Language::Chinese), chinese);
         }
-        assert_eq!(first_owners(users[..2].to_vec()), (users[..2].to_vec(), 0));
+        assert_eq!(first_owners(users[..2].to_vec(), 0), (users[..2].to_vec(), 0));
     }
 }

@@ -267,6 +267,19 @@ test("the map and the table of very many nodes are small pages", async ({ browse
   }
 });
 
+test("what ticks a node stands before its name, in columns and on cards", async ({ page }) => {
+  for (const width of [360, 1440]) {
+    await page.setViewportSize({ width, height: 800 });
+    await berth.open(page, "/admin/nodes?q=pier-19");
+    const tick = (await page.getByRole("checkbox", { name: "Select pier-190" }).boundingBox())!;
+    const name = (await page.getByRole("link", { name: "pier-190", exact: true }).boundingBox())!;
+    expect(tick.x + tick.width, `at ${width}`).toBeLessThanOrEqual(name.x);
+    expect(Math.abs(tick.y + tick.height / 2 - name.y - name.height / 2), `at ${width}`).toBeLessThan(12);
+  }
+  await page.getByRole("checkbox", { name: "Select all nodes on this page" }).click();
+  await expect(page.getByText("11 selected")).toBeVisible();
+});
+
 test("several nodes are ticked by a range and drained by one question that names them", async ({ page, request, baseURL }) => {
   await berth.open(page, "/admin/nodes?q=pier-19");
   const drained = ["pier-190", "pier-191", "pier-192"];

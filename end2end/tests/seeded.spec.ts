@@ -60,6 +60,10 @@ test("the map marks nodes that take nothing: by word, by mark, and by a filter w
   const lines = (cells: Element[]) => cells.map((cell) => getComputedStyle(cell).backgroundImage);
   const signs = (cells: Element[]) => cells.map((cell) => getComputedStyle(cell, "::after").content);
   await berth.open(page, "/nodes");
+  // They are seen without scrolling, and the legend says why.
+  await expect(page.locator(".map__name").first()).toHaveText("sim-v100-14");
+  await expect(page.locator(".map__node", { hasText: "sim-titanx-16" })).toBeInViewport();
+  await expect(page.locator(".legend")).toContainText("are drained come first");
   const kinds = page.getByRole("navigation", { name: "Show" });
   for (const [words, name, marks, looks] of [
     ["Draining 1", "sim-titanx-16", lines, /linear-gradient/],

@@ -28,7 +28,7 @@ pub struct NodeQuery {
     pub face: Face,
     /// Whose colours are wanted.
     pub colour: Colour,
-    /// Order, inside a group.
+    /// Order, inside a group; on a map after those in trouble.
     pub order: NodeOrder,
     /// The other way round.
     pub descending: bool,
@@ -215,6 +215,9 @@ pub struct MapNode {
     pub group: Option<GroupName>,
     /// Whether it takes tasks.
     pub condition: NodeCondition,
+    /// Whether something of it is broken, or is to be looked at.
+    #[serde(default)]
+    pub faulty: bool,
     /// Its GPUs.
     pub gpus: Vec<MapGpu>,
 }

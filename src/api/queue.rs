@@ -140,6 +140,9 @@ pub struct Explanation {
     /// All of those by owner, who holds most at the head: two hundred owners at most.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held_by: Vec<HeldBy>,
+    /// How many owners more there are.
+    #[serde(default)]
+    pub further_owners: u64,
     /// The first of the jobs that go before it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ahead: Vec<JobKey>,
@@ -171,6 +174,7 @@ impl Explanation {
             scarce: None,
             holders: Vec::new(),
             held_by: Vec::new(),
+            further_owners: 0,
             ahead: Vec::new(),
             owner_use: None,
             weights: BTreeMap::new(),

@@ -6,6 +6,7 @@
 pub mod again;
 pub mod amount;
 pub mod architecture;
+pub mod calendar;
 pub mod cluster;
 mod deadline;
 pub mod document;
@@ -49,4 +50,4 @@ mod topology;
 pub mod trouble;
 pub mod wait;
 mod wish;
-mod words;
+pub mod words;

@@ -59,6 +59,9 @@ crate::tagged! {
         },
         /// Enough GPUs are free in the cluster, but not on one node.
         Fragmented {
+            /// Of which types, where it asks for some.
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            gpu_types: Vec<GpuType>,
             /// GPUs that one task needs.
             needs: u32,
             /// Free GPUs on the nodes together.
@@ -108,6 +111,9 @@ crate::tagged! {
         Short {
             /// Which.
             resource: ResourceKind,
+            /// Of which GPU types, for GPUs, where it asks for some.
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            gpu_types: Vec<GpuType>,
             /// What one task needs.
             needs: Amount,
             /// What the best node has free; for a part of a GPU, what its best GPU has.
@@ -323,4 +329,25 @@ pub enum Likeness {
     VirtualCluster,
     /// They were in this cluster.
     Everything,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_short_is_read_with_its_types_and_without() {
+        for (types, gpu_types) in [("", vec![]), (r#""gpu_types":["A100"],"#, vec!["A100"])] {
+            let text =
+                format!(r#"{{"code":"short","resource":"gpu",{types}"needs":8,"best_node":3}}"#);
+            let short = WaitReason::Short {
+                resource: ResourceKind::Gpu,
+                gpu_types: gpu_types.into_iter().map(|of| of.parse().unwrap()).collect(),
+                needs: 8.into(),
+                best_node: 3.into(),
+            };
+            assert_eq!(serde_json::from_str::<WaitReason>(&text).unwrap(), short);
+            assert_eq!(serde_json::to_string(&short).unwrap(), text);
+        }
+    }
 }

@@ -5,10 +5,12 @@ use std::fmt::{self, Display, Formatter};
 
 use crate::amount::Amount;
 use crate::exit::Cause;
+use crate::ids::GpuType;
 use crate::wait::{Limited, ResourceKind, WaitReason};
 
 /// A number with its noun: `1 GPU`, `3 GPUs`.
-fn counted(count: impl Into<u64>, noun: &str) -> String {
+#[must_use]
+pub fn counted(count: impl Into<u64>, noun: &str) -> String {
     let count = count.into();
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
@@ -20,6 +22,12 @@ fn is_are(count: impl Into<u64>) -> &'static str {
 
 fn listed<T: Display>(items: &[T]) -> String {
     items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// Of which of some types a GPU is; nothing where any will do.
+fn of_types(types: &[GpuType]) -> String {
+    let types: Vec<String> = types.iter().map(ToString::to_string).collect();
+    if types.is_empty() { String::new() } else { format!(" of type {}", types.join(" or ")) }
 }
 
 /// An amount in the unit that people use for it.
@@ -69,11 +77,12 @@ impl Display for WaitReason {
                      virtual cluster."
                 )
             }
-            Self::Fragmented { needs, free, best_node } => write!(
+            Self::Fragmented { gpu_types, needs, free, best_node } => write!(
                 f,
-                "{} {} free, but on no single node more than {best_node}; each task needs {needs} \
+                "{}{} {} free, but on no single node more than {best_node}; each task needs {needs} \
                  on one node. Fewer GPUs a task would start sooner.",
                 counted(*free, "GPU"),
+                of_types(gpu_types),
                 is_are(*free)
             ),
             Self::TypeAbsent { wanted, existing } => {
@@ -108,16 +117,20 @@ impl Display for WaitReason {
             Self::Gang { tasks, fit } => {
                 write!(f, "All {tasks} tasks start together or not at all; {fit} would fit now.")
             }
-            Self::Short { resource: ResourceKind::Gpu, needs, best_node } if needs.is_part() => {
+            Self::Short { resource: ResourceKind::Gpu, gpu_types, needs, best_node }
+                if needs.is_part() =>
+            {
                 write!(
                     f,
-                    "A task needs {needs} of one GPU, but none has more than {best_node} free."
+                    "A task needs {needs} of one GPU{}, but none has more than {best_node} free.",
+                    of_types(gpu_types)
                 )
             }
-            Self::Short { resource, needs, best_node } => write!(
+            Self::Short { resource, gpu_types, needs, best_node } => write!(
                 f,
-                "A task needs {}, but the best node has {} free.",
+                "A task needs {}{}, but the best node has {} free.",
                 amount(*resource, *needs),
+                of_types(gpu_types),
                 amount(*resource, *best_node)
             ),
             Self::NodeDown { nodes } => write!(
@@ -186,14 +199,15 @@ impl Display for WaitReason {
                     None => "its owner".to_owned(),
                 };
                 let what = match limited {
-                    Limited::Gpus => "GPUs",
-                    Limited::Jobs => "jobs",
+                    Limited::Gpus => counted(*most, "GPU"),
+                    Limited::Jobs => counted(*most, "job"),
                 };
+                let run = if *running == Amount::whole(1) { "runs" } else { "run" };
                 write!(
                     f,
-                    "In virtual cluster {virtual_cluster} {whose} may have {most} {what} running at \
-                     once: {running} of them run, and this job adds {needs}. It starts when enough of \
-                     them end, and delays nobody until then."
+                    "In virtual cluster {virtual_cluster} {whose} may have {what} running at once: \
+                     {running} of them {run}, and this job adds {needs}. It starts when enough of them \
+                     end, and delays nobody until then."
                 )
             }
             Self::NoNodes => f.write_str("There is no node yet; an administrator must add one."),
@@ -293,7 +307,9 @@ impl Cause {
             }
             Self::JobEnded { role: _, index: _ } => f.write_str("It was ended with the job."),
             Self::TimeLimit => f.write_str("Its time limit was over."),
-            Self::Idle { minutes } => write!(f, "Its GPUs did nothing for {minutes} minutes."),
+            Self::Idle { minutes } => {
+                write!(f, "Its GPUs did nothing for {}.", counted(*minutes, "minute"))
+            }
         }
     }
 
@@ -360,12 +376,15 @@ mod tests {
 
     #[test]
     fn reasons_are_sentences_with_their_numbers() {
-        let reason = WaitReason::Fragmented { needs: 8, free: 12, best_node: 3 };
-        assert_eq!(
-            reason.to_string(),
-            "12 GPUs are free, but on no single node more than 3; each task needs 8 on one node. \
-             Fewer GPUs a task would start sooner."
-        );
+        for (types, of) in [(vec![], ""), (vec!["A100".parse().unwrap()], " of type A100")] {
+            let reason =
+                WaitReason::Fragmented { gpu_types: types, needs: 8, free: 12, best_node: 3 };
+            let said = format!(
+                "12 GPUs{of} are free, but on no single node more than 3; each task needs 8 on one \
+                 node. Fewer GPUs a task would start sooner."
+            );
+            assert_eq!(reason.to_string(), said);
+        }
         let impossible = WaitReason::Impossible {
             resource: ResourceKind::Gpu,
             needs: 16.into(),
@@ -377,34 +396,48 @@ mod tests {
             "This request can never be met: a task asks for 16 GPUs, the largest node it may use \
              has 8 GPUs. Ask for less."
         );
-        let short = |resource, needs, best_node| WaitReason::Short { resource, needs, best_node };
-        let memory = short(ResourceKind::Memory, 262_144.into(), 1000.into());
+        let short = |resource, types: &[&str], needs, best_node| {
+            let gpu_types = types.iter().map(|of| of.parse().unwrap()).collect();
+            WaitReason::Short { resource, gpu_types, needs, best_node }
+        };
+        let memory = short(ResourceKind::Memory, &[], 262_144.into(), 1000.into());
         assert_eq!(
             memory.to_string(),
             "A task needs 256 GB of memory, but the best node has 1000 MB of memory free."
         );
         let milli = Amount::from_milli;
-        let part = short(ResourceKind::Gpu, milli(500), milli(250));
+        let part = |types: &[&str]| short(ResourceKind::Gpu, types, milli(500), milli(250));
         assert_eq!(
-            part.to_string(),
+            part(&[]).to_string(),
             "A task needs 0.5 of one GPU, but none has more than 0.25 free."
         );
-        let limit =
-            |group: Option<&str>, limited, running: u64, needs: u64| WaitReason::UserLimit {
+        assert_eq!(
+            part(&["A100"]).to_string(),
+            "A task needs 0.5 of one GPU of type A100, but none has more than 0.25 free."
+        );
+        assert_eq!(
+            short(ResourceKind::Gpu, &["A100", "V100"], 8.into(), 3.into()).to_string(),
+            "A task needs 8 GPUs of type A100 or V100, but the best node has 3 GPUs free."
+        );
+        let limit = |group: Option<&str>, limited, (running, most): (u64, u32), needs: u64| {
+            WaitReason::UserLimit {
                 virtual_cluster: "lab".parse().unwrap(),
                 group: group.map(|group| group.parse().unwrap()),
                 limited,
                 needs: needs.into(),
                 running: running.into(),
-                most: 8,
-            };
+                most,
+            }
+        };
         assert_eq!(
-            limit(None, Limited::Gpus, 6, 4).to_string(),
+            limit(None, Limited::Gpus, (6, 8), 4).to_string(),
             "In virtual cluster lab its owner may have 8 GPUs running at once: 6 of them run, and this \
              job adds 4. It starts when enough of them end, and delays nobody until then."
         );
-        let vision = limit(Some("vision"), Limited::Jobs, 8, 1).to_string();
+        let vision = limit(Some("vision"), Limited::Jobs, (8, 8), 1).to_string();
         assert!(vision.contains("the members of vision together may have 8 jobs"), "{vision}");
+        let alone = limit(None, Limited::Jobs, (1, 1), 1).to_string();
+        assert!(alone.contains("may have 1 job running at once: 1 of them runs"), "{alone}");
         let wanted = vec!["A100".parse().unwrap()];
         assert!(
             WaitReason::GpusNotShared { wanted }.to_string().starts_with(
@@ -441,5 +474,9 @@ mod tests {
              load less at once."
         );
         assert_eq!(Cause::Succeeded.to_string(), "It succeeded.");
+        for (minutes, said) in [(1, "for 1 minute."), (45, "for 45 minutes.")] {
+            let idle = Cause::Idle { minutes }.to_string();
+            assert!(idle.starts_with(&format!("Its GPUs did nothing {said}")), "{idle}");
+        }
     }
 }

@@ -115,14 +115,18 @@ fn reasons_name_what_binds() {
         "default",
         &[("a", &[0, 1], 1), ("b", &[0], 1)],
     );
-    let fragmented = WaitReason::Fragmented { needs: 4, free: 5, best_node: 3 };
-    assert_eq!(reason(&scattered.clone().waits(job(1).gpus(4, &[])), 1), fragmented);
+    for types in [vec![], vec!["A100"]] {
+        let gpu_types = types.iter().map(|kind| gpu_type(kind)).collect();
+        let fragmented = WaitReason::Fragmented { gpu_types, needs: 4, free: 5, best_node: 3 };
+        assert_eq!(reason(&scattered.clone().waits(job(1).gpus(4, &types)), 1), fragmented);
+    }
     let absent =
         WaitReason::TypeAbsent { wanted: vec![gpu_type("H200")], existing: vec![gpu_type("A100")] };
     assert_eq!(reason(&scattered.waits(job(1).gpus(1, &["H200"])), 1), absent);
     let busy = cluster().node("a").memory(4096).running(9, "default", &[("a", &[], 30)]);
     let short = |resource, needs: u64, best_node: u64| WaitReason::Short {
         resource,
+        gpu_types: Vec::new(),
         needs: needs.into(),
         best_node: best_node.into(),
     };
@@ -214,8 +218,12 @@ fn backfill_leaves_the_head_its_reservation() {
         .running(8, "default", &[("a", &[0, 1, 2, 3], 4)])
         .running(9, "default", &[("a", &[4], 4)])
         .waits(job(1).gpus(8, &[]));
-    let short =
-        WaitReason::Short { resource: ResourceKind::Gpu, needs: 8.into(), best_node: 3.into() };
+    let short = WaitReason::Short {
+        resource: ResourceKind::Gpu,
+        gpu_types: Vec::new(),
+        needs: 8.into(),
+        best_node: 3.into(),
+    };
     assert_eq!(reason(&story, 1), short);
     assert_eq!(story.clone().waits(job(2).gpus(1, &[])).fate(2), "b:0");
     let behind = WaitReason::Behind { ahead: 1 };
@@ -296,8 +304,12 @@ fn ports_are_unique_on_an_address() {
         plan.placements.iter().flat_map(|p| p.tasks[0].ports.values().flatten().copied()).collect();
     ports.sort_unstable();
     assert_eq!(ports, [20_000, 20_001, 20_002, 20_003]);
-    let short =
-        WaitReason::Short { resource: ResourceKind::Port, needs: 2.into(), best_node: 0.into() };
+    let short = WaitReason::Short {
+        resource: ResourceKind::Port,
+        gpu_types: Vec::new(),
+        needs: 2.into(),
+        best_node: 0.into(),
+    };
     assert_eq!(plan.waiting[&JobId(3)].reason, short);
 }
 

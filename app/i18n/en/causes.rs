@@ -1,6 +1,7 @@
 use protocol::exit::Cause;
 
 use crate::i18n::causes::signal;
+use crate::i18n::en::pages::plural;
 use crate::number;
 
 pub(super) fn cause(cause: &Cause) -> String {
@@ -65,7 +66,10 @@ pub(super) fn cause(cause: &Cause) -> String {
         Cause::EngineFailed { node, message } => {
             return format!("The container engine of node {node} could not start it: {message}");
         }
-        Cause::Idle { minutes } => return format!("Its GPUs did nothing for {minutes} minutes"),
+        Cause::Idle { minutes } => {
+            let minutes = plural((*minutes).into(), "minute", "minutes");
+            return format!("Its GPUs did nothing for {minutes}");
+        }
         Cause::StopRequested { by } => return format!("Stopped by {by}"),
         Cause::JobEnded { role: Some(role), index: Some(index) } => {
             return format!("The job ended when {role}-{index} did");

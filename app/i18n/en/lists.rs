@@ -107,6 +107,7 @@ pub(super) const MAP: Map = Map {
     idle: "Held but idle",
     not_measured: "Not measured",
     legend: "What the colours mean",
+    trouble_first: "Nodes that do not answer, are closed, have faults or are drained come first",
     held_part: "Partly allocated",
     held_whole: "Allocated",
     held_by: "Held by",

@@ -400,7 +400,9 @@ pub(super) const CLUSTER: Cluster = Cluster {
     gpu_unhealthy: "Unhealthy",
     gpu_label: |index, kind, holder| format!("GPU {index}, {kind}: {holder}"),
     gpu_part: |job, part| format!("{job} ({part})"),
-    gpus_summary: |used, total| format!("{} of {} GPUs allocated", amount(used), count(total)),
+    gpus_summary: |used, total| {
+        format!("{} of {} allocated", amount(used), plural(total, "GPU", "GPUs"))
+    },
     shares_gpus: "Several tasks may share a GPU",
     gpus_found: "GPUs found",
     gpus_differ: |set, found| format!("Set by hand: {set}. Found: {found}. What is set holds."),
@@ -432,6 +434,7 @@ pub(super) const CLUSTER: Cluster = Cluster {
     ended_by: "Ended by",
     drain: "Drain",
     drain_text: "It takes nothing new; what runs on it may end by itself.",
+    select_all_nodes: "Select all nodes on this page",
     drain_many: |n| format!("Drain {}", plural(n, "node", "nodes")),
     drain_many_text: "They take nothing new; what runs on them may end by itself.",
     undrain: "Take tasks again",

@@ -1,6 +1,8 @@
 use protocol::amount::Amount;
+use protocol::ids::GpuType;
 use protocol::wait::{Limited, ResourceKind, WaitReason};
 
+use crate::i18n::en::pages::plural;
 use crate::i18n::waits::{amount, list};
 
 pub(super) fn wait(reason: &WaitReason) -> String {
@@ -16,9 +18,11 @@ pub(super) fn wait(reason: &WaitReason) -> String {
                  this job needs {needs}"
             )
         }
-        WaitReason::Fragmented { needs, free, best_node } => format!(
-            "{}, but on no single node more than {best_node}; this task needs {needs} on one node",
-            if *free == 1 { "1 GPU is free".to_owned() } else { format!("{free} GPUs are free") },
+        WaitReason::Fragmented { gpu_types, needs, free, best_node } => format!(
+            "{free} {}{} free, but on no single node more than {best_node}; this task needs {needs} on \
+             one node",
+            spaced(gpu_types),
+            if *free == 1 { "GPU is" } else { "GPUs are" },
         ),
         WaitReason::TypeAbsent { wanted, existing } => {
             let there = if existing.is_empty() { "none".to_owned() } else { list(existing, ", ") };
@@ -42,11 +46,15 @@ pub(super) fn wait(reason: &WaitReason) -> String {
             let verb = if *fit == 1 { "fits" } else { "fit" };
             format!("Waiting until all {tasks} tasks can start together ({fit} {verb} now)")
         }
-        WaitReason::Short { resource: ResourceKind::Gpu, needs, best_node } if needs.is_part() => {
-            format!("A task needs {needs} of one GPU, none has more than {best_node} free")
+        WaitReason::Short { resource: ResourceKind::Gpu, gpu_types, needs, best_node }
+            if needs.is_part() =>
+        {
+            let of = spaced(gpu_types);
+            format!("A task needs {needs} of one {of}GPU, none has more than {best_node} free")
         }
-        WaitReason::Short { resource, needs, best_node } => format!(
-            "No node has enough {}: a task needs {}, the best node has {} free",
+        WaitReason::Short { resource, gpu_types, needs, best_node } => format!(
+            "No node has enough {}{}: a task needs {}, the best node has {} free",
+            spaced(gpu_types),
             word(*resource),
             amount(*resource, *needs),
             amount(*resource, *best_node),
@@ -95,8 +103,9 @@ pub(super) fn wait(reason: &WaitReason) -> String {
             "The last attempt failed; the next one begins after a pause, which grows with each failure".to_owned()
         }
         WaitReason::GaveWay { times, .. } => format!(
-            "It gave way {times} times: for a while, longer each time, it only starts on its own \
-             virtual cluster's share"
+            "It gave way {}: for a while, longer each time, it only starts on its own virtual \
+             cluster's share",
+            plural((*times).into(), "time", "times")
         ),
         WaitReason::Preempting { jobs: 1 } => {
             "Starts as soon as 1 job has given way to it".to_owned()
@@ -110,12 +119,13 @@ pub(super) fn wait(reason: &WaitReason) -> String {
                 None => "its owner".to_owned(),
             };
             let what = match limited {
-                Limited::Gpus => "GPUs",
-                Limited::Jobs => "jobs",
+                Limited::Gpus => plural((*most).into(), "GPU", "GPUs"),
+                Limited::Jobs => plural((*most).into(), "job", "jobs"),
             };
+            let run = if *running == Amount::whole(1) { "runs" } else { "run" };
             format!(
-                "In virtual cluster {virtual_cluster} {whose} may have {most} {what} running at once: \
-                 {running} run, and it adds {needs}"
+                "In virtual cluster {virtual_cluster} {whose} may have {what} running at once: \
+                 {running} {run}, and it adds {needs}"
             )
         }
         WaitReason::NoNodes => "There is no node yet".to_owned(),
@@ -166,6 +176,11 @@ pub(super) fn remedy(reason: &WaitReason) -> &'static str {
         WaitReason::GaveWay { .. } => "After that it may borrow again what others leave idle.",
         WaitReason::Backoff { .. } | WaitReason::Preempting { .. } => "",
     }
+}
+
+/// Types before what is of them, if there are any.
+fn spaced(types: &[GpuType]) -> String {
+    if types.is_empty() { String::new() } else { format!("{} ", list(types, " or ")) }
 }
 
 fn word(resource: ResourceKind) -> &'static str {

@@ -230,6 +230,28 @@ fn what_becomes_of_tasks_is_known() {
 }
 
 #[test]
+fn what_is_counted_is_told_for_one_as_for_many() {
+    for (sentence, told) in [
+        ("1 active job uses lab: stop it first", "有 1 个未结束的作业在使用 lab：请先停止它"),
+        (
+            "its GPUs did nothing for 1 minute: it is stopped in 30 minutes unless somebody keeps it",
+            "其 GPU 已闲置 1 分钟：30 分钟后将被停止，除非有人选择保留",
+        ),
+        (
+            "ada has 1 job waiting in the virtual cluster lab, where each user may have 1: submit it \
+             again when some have started",
+            "用户 ada 在虚拟集群 lab 中已有 1 个作业排队，每个用户最多 1 个：请待部分作业启动后再提交",
+        ),
+        (
+            "minFailedTaskCount is 2, but the role has 1 task",
+            "minFailedTaskCount 为 2，但该任务角色只有 1 个任务",
+        ),
+    ] {
+        assert_eq!(said(sentence), told);
+    }
+}
+
+#[test]
 fn what_others_said_is_told_within_a_sentence() {
     let node = "a100-10".parse().unwrap();
     let cause = Cause::EngineFailed { node, message: "no statistics".to_owned() };

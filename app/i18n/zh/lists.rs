@@ -118,6 +118,7 @@ pub(super) const MAP: Map = Map {
     idle: "占而未用",
     not_measured: "无监控数据",
     legend: "颜色说明",
+    trouble_first: "失联、已关闭、有故障或正在排空的节点排在最前",
     held_part: "部分已分配",
     held_whole: "已分配",
     held_by: "占用者",

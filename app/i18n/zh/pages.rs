@@ -406,6 +406,7 @@ pub(super) const CLUSTER: Cluster = Cluster {
     ended_by: "解除者",
     drain: "排空",
     drain_text: "不再接收新任务，正在运行的任务可自行结束。",
+    select_all_nodes: "选择本页全部节点",
     drain_many: |n| format!("排空 {} 个节点", count(n)),
     drain_many_text: "这些节点不再接收新任务，正在运行的任务可自行结束。",
     undrain: "恢复接收任务",

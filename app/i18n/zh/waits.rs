@@ -23,8 +23,11 @@ fn worded(reason: &WaitReason) -> String {
                 amount(*resource, *needs),
             )
         }
-        WaitReason::Fragmented { needs, free, best_node } => {
-            format!("空闲 GPU 共 {free} 张，但单节点最多 {best_node} 张；本任务需单节点 {needs} 张")
+        WaitReason::Fragmented { gpu_types, needs, free, best_node } => {
+            let of = spaced(gpu_types);
+            format!(
+                "空闲 {of}GPU 共 {free} 张，但单节点最多 {best_node} 张；本任务需单节点 {needs} 张"
+            )
         }
         WaitReason::TypeAbsent { wanted, existing } => {
             let there = if existing.is_empty() { "无".to_owned() } else { list(existing, "、") };
@@ -42,11 +45,15 @@ fn worded(reason: &WaitReason) -> String {
         WaitReason::Gang { tasks, fit } => {
             format!("需 {tasks} 个任务同时启动（当前可放置 {fit} 个）")
         }
-        WaitReason::Short { resource: ResourceKind::Gpu, needs, best_node } if needs.is_part() => {
-            format!("单任务需要一张 GPU 的 {needs}，单张 GPU 最多空闲 {best_node}")
+        WaitReason::Short { resource: ResourceKind::Gpu, gpu_types, needs, best_node }
+            if needs.is_part() =>
+        {
+            let of = spaced(gpu_types);
+            format!("单任务需要一张 {of}GPU 的 {needs}，单张 GPU 最多空闲 {best_node}")
         }
-        WaitReason::Short { resource, needs, best_node } => format!(
-            "{}不足：单任务需要 {}，节点最多空闲 {}",
+        WaitReason::Short { resource, gpu_types, needs, best_node } => format!(
+            "{}{}不足：单任务需要 {}，节点最多空闲 {}",
+            spaced(gpu_types),
             word(*resource),
             amount(*resource, *needs),
             amount(*resource, *best_node),

@@ -19,10 +19,10 @@ use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
 use crate::parts::pagination::{Pagination, Window};
 use crate::parts::quarantine::Quarantine;
-use crate::parts::selection::{Pick, Pickable, Selection};
+use crate::parts::selection::{Pick, Pickable, SelectAll, Selection};
 use crate::parts::send_form::SendForm;
 use crate::parts::servers::Servers;
-use crate::parts::table::DataTable;
+use crate::parts::table::{Column, TableOf};
 use crate::reading::reading;
 use crate::sending::Sending;
 use crate::server_fns::nodes::{Managed, RemoveNode, managed_nodes, remove_node};
@@ -67,27 +67,32 @@ fn Table(nodes: Managed, asked: Asked, remove: Sending, selection: Selection) ->
             .into_any();
     }
     let window = Window { page: asked.page, size: PAGE, total: nodes.total };
-    selection.show(nodes.rows.iter().filter_map(pickable).collect());
+    let shown: Vec<Pickable> = nodes.rows.iter().filter_map(pickable).collect();
+    selection.show(shown.clone());
+    let columns = columns(selection, shown);
     let rows = nodes.rows.into_iter().map(|node| {
         let edit = asked.editing(&node.name);
         view! { <Row node=node edit=edit remove=remove selection=selection/> }
     });
     let rows = rows.collect_view();
     view! {
-        <DataTable
-            label=|t| t.admin.nodes
-            heads=&[
-                (|t| t.admin.name, None),
-                (|t| t.cluster.condition, None),
-                (|t| t.cluster.endpoint, Some("wide")),
-                (|t| t.admin.actions, None),
-            ]
-        >
-            {rows}
-        </DataTable>
+        <TableOf label=|t| t.admin.nodes kind="table--managed" columns=columns>{rows}</TableOf>
         <Pagination window=window address=move |page| asked.on_page(page)/>
     }
     .into_any()
+}
+
+fn columns(selection: Selection, nodes: Vec<Pickable>) -> Vec<Column> {
+    let all = view! {
+        <SelectAll selection=selection jobs=nodes label=|t| t.cluster.select_all_nodes/>
+    };
+    vec![
+        Column::new(|_| "", "pick node-pick").showing(all),
+        Column::new(|t| t.admin.name, ""),
+        Column::new(|t| t.cluster.condition, ""),
+        Column::new(|t| t.cluster.endpoint, "wide"),
+        Column::new(|t| t.admin.actions, ""),
+    ]
 }
 
 /// A node that can be drained, as one ticks it.
@@ -98,14 +103,15 @@ fn pickable(node: &AdminRow) -> Option<Pickable> {
 
 #[component]
 fn Row(node: AdminRow, edit: String, remove: Sending, selection: Selection) -> impl IntoView {
-    let pick = pickable(&node).map(|node| {
-        view! { <span class="node-pick"><Pick selection=selection job=node/></span> }
-    });
+    let key = node.name.to_string();
+    let chosen = move || selection.contains(&key).to_string();
+    let pick = pickable(&node).map(|node| view! { <Pick selection=selection job=node/> });
     let exposed = node.at_portal.then(|| {
         view! { <p class="notice" role="alert">{tr(|t| t.admin.at_portal)}</p> }
     });
     view! {
-        <tr>
+        <tr aria-selected=chosen>
+            <td class="pick node-pick">{pick}</td>
             <th scope="row">
                 <a class="table__name" href=address::node(&node.name)>{node.name.to_string()}</a>
                 {exposed}
@@ -114,7 +120,6 @@ fn Row(node: AdminRow, edit: String, remove: Sending, selection: Selection) -> i
             <td class="wide"><code>{node.endpoint}</code></td>
             <td>
                 <div class="buttons">
-                    {pick}
                     <a class="button button--small" href=edit>{tr(|t| t.common.edit)}</a>
                     <Drain
                         name=node.name.clone()

@@ -59,7 +59,7 @@ pub(crate) fn JobTable(
 }
 
 fn columns(filter: &Filter, selection: Selection, jobs: Vec<Pickable>) -> Vec<Column> {
-    let all = view! { <SelectAll selection=selection jobs=jobs/> };
+    let all = view! { <SelectAll selection=selection jobs=jobs label=|t| t.jobs.select_all/> };
     let pick = Column::new(|_| "", "pick").showing(all);
     let ordered = COLUMNS.into_iter().map(|Ordered { order, class, word }| {
         let now = (filter.order == order).then_some(filter.ascending);

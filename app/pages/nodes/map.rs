@@ -60,10 +60,18 @@ pub(super) fn group_name(texts: &'static Texts, group: &GroupName) -> String {
 #[component]
 fn Tile(node: MapNode, palette: Palette) -> impl IntoView {
     let condition = node.condition;
-    let wide = condition != NodeCondition::Ready || node.gpus.len() > 4;
+    let mark = match (condition, node.faulty) {
+        (NodeCondition::Ready, false) => None,
+        (NodeCondition::Ready, true) => {
+            let words = tr(|t| t.map.only_faulty);
+            Some(view! { <span class="badge">{words}</span> }.into_any())
+        }
+        (NodeCondition::Draining | NodeCondition::Unreachable, _) => {
+            Some(view! { <ConditionChip condition=condition/> }.into_any())
+        }
+    };
+    let wide = mark.is_some() || node.gpus.len() > 4;
     let class = if wide { "map__node map__node--wide" } else { "map__node" };
-    let chip =
-        (condition != NodeCondition::Ready).then(|| view! { <ConditionChip condition=condition/> });
     let gpus = if node.gpus.is_empty() {
         view! { <span class="hint">{tr(|t| t.cluster.no_gpus)}</span> }.into_any()
     } else {
@@ -73,7 +81,7 @@ fn Tile(node: MapNode, palette: Palette) -> impl IntoView {
     view! {
         <li class=class>
             <a class="map__name" href=address::node(&node.name)>{node.name.to_string()}</a>
-            {chip}
+            {mark}
             {gpus}
         </li>
     }
@@ -124,6 +132,7 @@ fn Legend(colour: Colour, holders: Vec<(String, Amount)>) -> impl IntoView {
             {entries}
             <li class="gpus--draining"><span class="gpu gpu--free" aria-hidden="true"></span> {tr(|t| t.cluster.draining)}</li>
             <li class="gpus--offline"><span class="gpu" aria-hidden="true"></span> {tr(|t| t.cluster.unreachable)}</li>
+            <li>{tr(|t| t.map.trouble_first)}</li>
         </ul>
     }
     .into_any()

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use api::{Error, ErrorCode, Result};
 use protocol::time::Timestamp;
+use protocol::words::counted;
 
 use crate::known::half_life::HalfLife;
 use crate::known::retention::Retention;
@@ -112,7 +113,8 @@ impl TokenRules {
         let millis = i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000);
         let end = Timestamp(now.0.saturating_add(millis));
         if latest.is_some_and(|latest| end > latest) {
-            let message = format!("a token lives at most {} days here", self.longest_days);
+            let days = counted(self.longest_days, "day");
+            let message = format!("a token lives at most {days} here");
             return Err(Error::new(ErrorCode::InvalidParametersError, message));
         }
         Ok(Some(end))

@@ -119,6 +119,7 @@ pub(super) fn explanation(
     };
     let expected = runs::start(&waiting, expected, past);
     let Waiting { reason, position, expected_start } = waiting;
+    let (held_by, further_owners) = first_owners(held_by(&holders, queue));
     let owner_use = queue.use_of(asked.request, now);
     let weights = owner_use.as_ref().map(|_| queue.weights()).unwrap_or_default();
     Explanation {
@@ -131,7 +132,8 @@ pub(super) fn explanation(
         needs: needs(asked.request, queue, now),
         scarce,
         holders: named(&holders, queue),
-        held_by: held_by(&holders, queue),
+        held_by,
+        further_owners,
         ahead: named(&ahead, queue),
         owner_use,
         weights,
@@ -142,7 +144,7 @@ fn named(jobs: &[JobId], queue: &Queue) -> Vec<JobKey> {
     jobs.iter().filter_map(|job| queue.key(*job)).take(NAMED).cloned().collect()
 }
 
-/// The holders by owner, who holds most at the head.
+/// The holders by owner.
 fn held_by(jobs: &[JobId], queue: &Queue) -> Vec<HeldBy> {
     let mut by_user: BTreeMap<&UserName, (u32, Amount)> = BTreeMap::new();
     for row in jobs.iter().filter_map(|job| queue.job(*job)).map(|job| &job.row) {
@@ -151,10 +153,15 @@ fn held_by(jobs: &[JobId], queue: &Queue) -> Vec<HeldBy> {
         *gpus += row.gpus;
     }
     let held = |(user, (jobs, gpus)): (&UserName, _)| HeldBy { user: user.clone(), jobs, gpus };
-    let mut held: Vec<_> = by_user.into_iter().map(held).collect();
+    by_user.into_iter().map(held).collect()
+}
+
+/// Those who hold most, who holds the most at the head, and how many more there are.
+fn first_owners(mut held: Vec<HeldBy>) -> (Vec<HeldBy>, u64) {
     held.sort_by_key(|held| std::cmp::Reverse((held.gpus, held.jobs)));
+    let further = held.len().saturating_sub(OWNERS) as u64;
     held.truncate(OWNERS);
-    held
+    (held, further)
 }
 
 /// The GPUs that a job asks for, by type, with what is free of them.
@@ -179,4 +186,22 @@ fn needs(request: &Request, queue: &mut Reader<'_>, now: Timestamp) -> Vec<Need>
         }
     }
     needs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn owners_that_are_too_many_to_be_told_are_counted() {
+        let held = |number: u64| HeldBy {
+            user: format!("user-{number}").parse().unwrap(),
+            jobs: 1,
+            gpus: number.into(),
+        };
+        let (told, further) = first_owners((0..203).map(held).collect());
+        assert_eq!((told.len(), told[0].clone(), further), (OWNERS, held(202), 3));
+        let (told, further) = first_owners((0..2).map(held).collect());
+        assert_eq!((told, further), (vec![held(1), held(0)], 0));
+    }
 }

@@ -12,6 +12,7 @@ use protocol::ids::{GroupName, UserName, VirtualClusterName};
 use protocol::limits::Limit;
 use protocol::spec::JobSpec;
 use protocol::time::Timestamp;
+use protocol::words::counted;
 use scheduler::model::Demand;
 
 use crate::known::cluster::Cluster;
@@ -178,18 +179,18 @@ fn too_large(name: &VirtualClusterName, whose: &Whose, needs: Amount, most: u32)
 }
 
 fn too_many_wait(name: &VirtualClusterName, whose: &Whose, waiting: u64, most: u32) -> Error {
-    let code = ErrorCode::LimitReachedError;
+    let (code, jobs) = (ErrorCode::LimitReachedError, counted(waiting, "job"));
     match whose {
         Whose::User(user) => {
             let message = format!(
-                "{user} has {waiting} jobs waiting in the virtual cluster {name}, where each user may \
+                "{user} has {jobs} waiting in the virtual cluster {name}, where each user may \
                  have {most}: submit it again when some have started"
             );
             Error::new(code, message)
         }
         Whose::Group(group) => {
             let message = format!(
-                "the members of {group} have {waiting} jobs waiting in the virtual cluster {name}, \
+                "the members of {group} have {jobs} waiting in the virtual cluster {name}, \
                  where they may have {most} together: submit it again when some have started"
             );
             Error::new(code, message)
@@ -198,19 +199,19 @@ fn too_many_wait(name: &VirtualClusterName, whose: &Whose, waiting: u64, most: u
 }
 
 fn too_fast(name: &VirtualClusterName, whose: &Whose, submitted: u64, most: u32) -> Error {
-    let code = ErrorCode::LimitReachedError;
+    let (code, jobs) = (ErrorCode::LimitReachedError, counted(submitted, "job"));
     match whose {
         Whose::User(user) => {
             let message = format!(
-                "{user} submitted {submitted} jobs to the virtual cluster {name} within a minute, where \
-                 {most} are allowed: submit it again in a minute"
+                "{user} submitted {jobs} to the virtual cluster {name} within a minute, of {most} \
+                 allowed: submit it again in a minute"
             );
             Error::new(code, message)
         }
         Whose::Group(group) => {
             let message = format!(
-                "the members of {group} submitted {submitted} jobs to the virtual cluster {name} within \
-                 a minute, where {most} are allowed together: submit it again in a minute"
+                "the members of {group} submitted {jobs} to the virtual cluster {name} within a minute, \
+                 of {most} allowed together: submit it again in a minute"
             );
             Error::new(code, message)
         }

@@ -105,6 +105,19 @@ fn says(node: &NodeView, word: &str) -> bool {
         || node.tasks.iter().any(|task| has(&task.job.to_string()))
 }
 
+/// Where a node stands on a map, so that trouble is seen without looking for it: first those that do not
+/// answer, then those that were closed by themselves or are of no use, those of which something is broken,
+/// those that are to be empty, and then all others.
+fn place(node: &NodeView) -> usize {
+    let marks = [
+        is(node, Only::Unreachable),
+        node.closed.is_some() || node.health.has_failed() || node.problem.is_some(),
+        is(node, Only::Faulty),
+        is(node, Only::Draining),
+    ];
+    marks.iter().position(|has| *has).unwrap_or(marks.len())
+}
+
 fn sort(nodes: &mut [NodeView], query: &NodeQuery) {
     let cpus = |node: &NodeView| u64::from(node.capacity.cpus).saturating_sub(node.used.cpus);
     let memory = |node: &NodeView| node.capacity.memory_mb.saturating_sub(node.used.memory_mb);
@@ -123,7 +136,11 @@ fn sort(nodes: &mut [NodeView], query: &NodeQuery) {
             (GroupName::Named(one), GroupName::Named(other)) => natural(&one, &other),
             (one, other) => one.cmp(&other),
         };
-        query.group.as_ref().map_or(Ordering::Equal, of_group).then(by)
+        let first = match query.face {
+            Face::Map => place(a).cmp(&place(b)),
+            Face::Table | Face::Administration => Ordering::Equal,
+        };
+        query.group.as_ref().map_or(Ordering::Equal, of_group).then(first).then(by)
     });
 }
 
@@ -150,6 +167,7 @@ fn on_map(node: &NodeView, query: &NodeQuery) -> MapNode {
         name: node.name.clone(),
         group: query.group.as_ref().map(|group| group_of(node, group)),
         condition: node.condition,
+        faulty: is(node, Only::Faulty),
         gpus: node.gpus.iter().map(MapGpu::from).collect(),
     }
 }
@@ -197,7 +215,10 @@ fn in_table(node: &NodeView, query: &NodeQuery) -> NodeRow {
 #[cfg(test)]
 mod tests {
     use api::cluster::{GpuHolder, NodeTask, Usage};
+    use protocol::cluster::{Closed, ClosedCause};
+    use protocol::health::{Ailment, Grade, Sign};
     use protocol::resources::{Capacity, Gpu, PortRange};
+    use protocol::time::Timestamp;
 
     use super::*;
 
@@ -339,6 +360,64 @@ mod tests {
         assert_eq!(shown(free.clone()), ["v22", "a22", "v1", "a1"]);
         let grouped = NodeQuery { group: Some(Group::Type), ..free };
         assert_eq!(shown(grouped), ["a22", "a1", "v22", "v1"]);
+    }
+
+    /// Nodes of two types, in all sorts of trouble.
+    fn troubled() -> Vec<NodeView> {
+        let with = |name: &str, change: fn(&mut NodeView)| {
+            let mut node = node(name, if name < "b" { "A100" } else { "V100" }, &[]);
+            change(&mut node);
+            node
+        };
+        vec![
+            with("a1", |_| {}),
+            with("a2", |node| node.condition = NodeCondition::Draining),
+            with("a3", |node| node.gpus[0].gpu.healthy = false),
+            with("a4", |node| {
+                let (sign, since) = (Sign::Slowed, Timestamp(0));
+                node.health.ailments =
+                    vec![Ailment { gpu: None, grade: Grade::Warning, sign, since }];
+            }),
+            with("a5", |node| {
+                node.condition = NodeCondition::Draining;
+                node.closed = Some(Closed {
+                    since: Timestamp(0),
+                    cause: ClosedCause::StartsNothing,
+                    message: String::new(),
+                    failures: Vec::new(),
+                    containers: Vec::new(),
+                });
+            }),
+            with("a6", |node| node.condition = NodeCondition::Unreachable),
+            with("v1", |_| {}),
+            with("v2", |node| {
+                node.condition = NodeCondition::Draining;
+                node.problem = Some("no driver".to_owned());
+            }),
+        ]
+    }
+
+    #[test]
+    fn on_a_map_nodes_in_trouble_come_first_within_their_group() {
+        let by_type = Some(Group::Type);
+        for (face, group, descending, order) in [
+            (Face::Map, None, false, ["a6", "a5", "v2", "a3", "a4", "a2", "a1", "v1"]),
+            (Face::Map, None, true, ["a6", "v2", "a5", "a4", "a3", "a2", "v1", "a1"]),
+            (Face::Map, by_type.clone(), false, ["a6", "a5", "a3", "a4", "a2", "a1", "v2", "v1"]),
+            (Face::Table, None, false, ["a1", "a2", "a3", "a4", "a5", "a6", "v1", "v2"]),
+            (Face::Table, by_type, true, ["a6", "a5", "a4", "a3", "a2", "a1", "v2", "v1"]),
+        ] {
+            let query = NodeQuery { face, group, descending, limit: 100, ..NodeQuery::default() };
+            assert_eq!(names(select(troubled(), &query, same).shown), order, "{query:?}");
+            let window = NodeQuery { limit: 2, offset: 1, ..query };
+            assert_eq!(names(select(troubled(), &window, same).shown), order[1..3], "{window:?}");
+        }
+        let query = NodeQuery { limit: 100, ..NodeQuery::default() };
+        let Shown::Map(nodes) = select(troubled(), &query, same).shown else {
+            panic!("it is a map")
+        };
+        let faulty = nodes.iter().filter(|node| node.faulty).map(|node| node.name.as_str());
+        assert_eq!(faulty.collect::<Vec<_>>(), ["a3", "a4"]);
     }
 
     #[test]

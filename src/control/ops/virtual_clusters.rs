@@ -178,9 +178,12 @@ impl VirtualClusters for Ops {
             )));
         }
         let active = database::jobs::active(self.0.store.database.read()).await?;
-        let jobs = active.iter().filter(|job| job.virtual_cluster == *name).count();
-        if jobs > 0 {
-            return Err(conflict(format!("{jobs} active jobs use {name}: stop them first")));
+        match active.iter().filter(|job| job.virtual_cluster == *name).count() {
+            0 => {}
+            1 => return Err(conflict(format!("1 active job uses {name}: stop it first"))),
+            jobs => {
+                return Err(conflict(format!("{jobs} active jobs use {name}: stop them first")));
+            }
         }
         let remove = async |t: &_| {
             let there = database::virtual_clusters::remove(t, name).await?;

@@ -1,3 +1,4 @@
+use protocol::calendar;
 use protocol::time::Timestamp;
 
 /// Seconds and nanoseconds since 1970 of an RFC 3339 text, as engines write moments.
@@ -11,7 +12,8 @@ pub(super) fn parse(text: &str) -> Option<(i64, u32)> {
     let mut time = time.split(':').map(|part| part.parse::<i64>().ok());
     let (hour, minute, second) = (time.next()??, time.next()??, time.next()??);
     let nanos = format!("{fraction:0<9}").get(..9)?.parse().ok()?;
-    let seconds = days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
+    let days = calendar::days(year, month, day);
+    let seconds = days * 86_400 + hour * 3600 + minute * 60 + second;
     Some((seconds - offset(zone)?, nanos))
 }
 
@@ -29,15 +31,6 @@ fn offset(zone: &str) -> Option<i64> {
     let (hours, minutes) = rest.split_once(':')?;
     let seconds = hours.parse::<i64>().ok()? * 3600 + minutes.parse::<i64>().ok()? * 60;
     Some(if sign == "-" { -seconds } else { seconds })
-}
-
-/// Days from 1970-01-01 in the Gregorian calendar, counted in years that begin in March, so that
-/// the leap day is the last one.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let month = (month + 9) % 12;
-    let leaps = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
-    year * 365 + leaps + (month * 153 + 2) / 5 + day - 1 - 719_468
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use crate::spec::{
     Deadline, Grace, GraceSignal, JobSpec, NoDeadline, NoLevel, NoLimit, NoSignal, NodeWish,
     PortRequest, Priority, RegistryAuth, RetryLimit, TaskRole, TimeLimit, Topology, TopologyLevel,
 };
+use crate::words::counted;
 
 pub(crate) const BERTH: &str = "berth";
 /// Whether tasks wait for each other's places.
@@ -341,7 +342,8 @@ pub(crate) fn kill_all<'d>(
 ) -> Option<u32> {
     let value: u32 = reader.count(field, 0, i64::from(u32::MAX))?;
     if let Some(tasks) = known.tasks.filter(|tasks| value > *tasks) {
-        let message = format!("{} is {value}, but the job has {tasks} tasks", field.name());
+        let there = counted(tasks, "task");
+        let message = format!("{} is {value}, but the job has {there}", field.name());
         reader.wrong(field, message, format!("a whole number from 0 to {tasks}"));
     }
     (value > 0).then_some(value)

@@ -156,7 +156,10 @@ impl<'d> Reader<'d> {
         let more = self.problems.len().saturating_sub(MAX_PROBLEMS) + self.more;
         self.problems.truncate(MAX_PROBLEMS);
         if let (1.., Some(last)) = (more, self.problems.last().cloned()) {
-            let message = format!("{more} more mistakes follow");
+            let message = match more {
+                1 => "1 more mistake follows".to_owned(),
+                _ => format!("{more} more mistakes follow"),
+            };
             let allowed = String::new();
             self.problems.push(Problem { path: String::new(), message, allowed, ..last });
         }

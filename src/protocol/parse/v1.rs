@@ -10,6 +10,7 @@ use crate::ids::{JobName, RoleName, VirtualClusterName};
 use crate::resources::Resources;
 use crate::secrets::Secrets;
 use crate::spec::{Completion, Dialect, JobSpec, RetryLimit, TaskRole};
+use crate::words::counted;
 
 /// Size of `/dev/shm` in MiB when the file does not say.
 const DEFAULT_SHM: u64 = 64;
@@ -228,7 +229,8 @@ fn limit<'d>(
     }
     let value: u32 = reader.count(&field, 1, i64::from(u32::MAX))?;
     if let Some(tasks) = tasks.filter(|tasks| value > *tasks) {
-        let message = format!("{key} is {value}, but the role has {tasks} tasks");
+        let there = counted(tasks, "task");
+        let message = format!("{key} is {value}, but the role has {there}");
         reader.wrong(&field, message, format!("null, or a whole number from 1 to {tasks}"));
     }
     Some(value)

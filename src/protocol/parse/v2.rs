@@ -14,6 +14,7 @@ use crate::ids::{JobName, PortLabel, RoleName, VirtualClusterName};
 use crate::resources::Resources;
 use crate::secrets::Secrets;
 use crate::spec::{Completion, Dialect, JobSpec, PortRequest, TaskRole};
+use crate::words::counted;
 
 /// Size of `/dev/shm` in MiB when the file does not say.
 const DEFAULT_SHM: u64 = 512;
@@ -270,7 +271,8 @@ fn instance_limit<'d>(
     let max = instances.unwrap_or(parts::MAX_TASKS);
     let value = reader.integer(field, -1, i64::from(u32::MAX))?;
     if value == 0 || value > i64::from(max) {
-        let message = format!("{} is {value}, but the role has {max} instances", field.name());
+        let there = counted(max, "instance");
+        let message = format!("{} is {value}, but the role has {there}", field.name());
         let message = if value == 0 { "0 tells nothing here".to_owned() } else { message };
         reader.wrong(
             field,

@@ -55,13 +55,19 @@ pub(crate) fn quota(cluster: &Cluster, class: &Class, lack: Lack) -> WaitReason 
     }
 }
 
+/// The GPU types that a role asks for, each once.
+fn named_types(role: &RoleWant) -> Vec<GpuType> {
+    let mut types = role.gpu_types.clone();
+    types.sort_unstable();
+    types.dedup();
+    types
+}
+
 /// A wanted GPU type that no node has, as a reason.
 pub(crate) fn absent_type(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
     let absent =
         |role: &&RoleWant| role.ask.gpus > 0 && role.ask.types == 0 && !role.gpu_types.is_empty();
-    let mut wanted: Vec<GpuType> = class.roles.iter().find(absent)?.gpu_types.clone();
-    wanted.sort_unstable();
-    wanted.dedup();
+    let wanted = named_types(class.roles.iter().find(absent)?);
     let types = positions(cluster.types_for(class));
     let existing = types.map(|number| cluster.names.types[number].clone()).collect();
     Some(WaitReason::TypeAbsent { wanted, existing })
@@ -131,9 +137,15 @@ pub(crate) fn no_room(cluster: &Cluster, class: &Class, failure: Failure) -> Wai
     if resource == ResourceKind::Gpu && free >= needs && !role.ask.shares() {
         let count = |amount: Amount| u32::try_from(amount.floor()).unwrap_or(u32::MAX);
         let (needs, free, best_node) = (count(needs), count(free), count(best_node));
-        return WaitReason::Fragmented { needs, free, best_node };
+        return WaitReason::Fragmented { gpu_types: named_types(role), needs, free, best_node };
     }
-    WaitReason::Short { resource, needs, best_node }
+    let gpu_types = match resource {
+        ResourceKind::Gpu => named_types(role),
+        ResourceKind::Cpu | ResourceKind::Memory | ResourceKind::Disk | ResourceKind::Port => {
+            Vec::new()
+        }
+    };
+    WaitReason::Short { resource, gpu_types, needs, best_node }
 }
 
 /// How many tasks of a role a node could take with these GPUs and nothing else on it.

@@ -69,6 +69,7 @@ fn only_nodes_that_share_their_gpus_take_parts() {
 fn a_part_that_finds_no_room_is_told_what_is_left_of_the_best_gpu() {
     let short = |needs, best| WaitReason::Short {
         resource: ResourceKind::Gpu,
+        gpu_types: Vec::new(),
         needs: milli(needs),
         best_node: milli(best),
     };

@@ -106,7 +106,7 @@ fn the_reason_binds(snapshot: &Snapshot, job: JobId, reason: &WaitReason) {
             let another = another(&lifted, job);
             assert!(!matches!(another, Some(WaitReason::LevelFull { .. })), "{another:?}");
         }
-        WaitReason::Fragmented { needs, free, best_node } => {
+        WaitReason::Fragmented { gpu_types: _, needs, free, best_node } => {
             assert!(best_node < needs && free >= needs);
             assert!(!starts(&own, job));
             let mut lifted = own;
@@ -115,8 +115,9 @@ fn the_reason_binds(snapshot: &Snapshot, job: JobId, reason: &WaitReason) {
             large.for_each(|role| role.demand.gpus = *best_node);
             assert_ne!(another(&lifted, job).as_ref(), Some(reason));
         }
-        WaitReason::Short { resource, needs, best_node } => {
+        WaitReason::Short { resource, gpu_types, needs, best_node } => {
             assert!(best_node < needs, "{reason:?}");
+            assert!(gpu_types.is_empty() || *resource == ResourceKind::Gpu, "{reason:?}");
             assert!(!starts(&own, job));
             let mut lifted = own;
             lifted.waiting[0].roles.iter_mut().for_each(|role| ask_for_no(*resource, role));

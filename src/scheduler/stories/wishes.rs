@@ -55,9 +55,15 @@ fn nodes_that_do_not_exist_are_refused_at_the_door() {
 #[test]
 fn what_is_short_is_said_of_the_nodes_it_may_use() {
     let busy = racks().running(9, "default", &[("c", &[0], 4)]);
-    let short =
-        WaitReason::Short { resource: ResourceKind::Gpu, needs: 2.into(), best_node: 1.into() };
-    assert_eq!(reason(&busy.clone().waits(job(1).gpus(2, &[]).only("c")), 1), short);
+    let short = |types: &[&str]| WaitReason::Short {
+        resource: ResourceKind::Gpu,
+        gpu_types: types.iter().map(|kind| gpu_type(kind)).collect(),
+        needs: 2.into(),
+        best_node: 1.into(),
+    };
+    assert_eq!(reason(&busy.clone().waits(job(1).gpus(2, &[]).only("c")), 1), short(&[]));
+    let of_type = busy.clone().waits(job(1).gpus(2, &["V100", "V100"]));
+    assert_eq!(reason(&of_type, 1), short(&["V100"]));
     let mut state = crate::State::of(&busy.waits(job(1).gpus(2, &[]).only("c")).snapshot);
     state.pass(crate::story::NOW);
     let scarce = state.explain(JobId(1), crate::story::NOW).unwrap().scarce.unwrap();

@@ -242,6 +242,16 @@ mod tests {
     }
 
     #[test]
+    fn one_of_a_thing_is_said_in_the_singular() {
+        let words = words(Language::English);
+        assert_eq!((words.not_stopped)(1), "1 job could not be stopped");
+        assert_eq!((words.not_deleted)(2), "2 jobs could not be deleted");
+        assert_eq!((words.doctor.sick)(1, 3), "1 of 3 nodes is not well");
+        let nothing = (words.import.no_share)(1);
+        assert_eq!(nothing, "is guaranteed nothing yet, there 1 GPU: give it a share");
+    }
+
+    #[test]
     fn a_language_is_named_by_its_word_or_a_locale() {
         for name in ["zh", "ZH", "zh-CN", "zh_CN.UTF-8"] {
             assert_eq!(named(name), Ok(Language::Chinese), "{name}");

@@ -54,5 +54,5 @@ pub(super) const CAUSES: &str = sayings![
     ("It was ended with the job: task {} decided.{}", "作业随任务 {0} 结束"),
     ("It was ended with the job.{}", "随作业结束"),
     ("Its time limit was over.{}", "已到运行时长上限"),
-    ("Its GPUs did nothing for {} minutes.{}", "其 GPU 已闲置 {0} 分钟"),
+    ("Its GPUs did nothing for {}.{}", "其 GPU 已闲置 {0}"),
 ];

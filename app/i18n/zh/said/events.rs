@@ -43,11 +43,13 @@ pub(super) const EVENTS: &str = sayings![
     ),
     ("gives way to {}", "让位于 {0}"),
     (
-        "its GPUs did nothing for {} minutes: it is stopped in {} minutes unless somebody keeps it",
-        "其 GPU 已闲置 {0} 分钟：{1} 分钟后将被停止，除非有人选择保留",
+        "its GPUs did nothing for {}: it is stopped in {} unless somebody keeps it",
+        "其 GPU 已闲置 {0}：{1}后将被停止，除非有人选择保留",
     ),
-    ("its GPUs did nothing for {} minutes", "其 GPU 已闲置 {0} 分钟"),
-    ("is stopped: its GPUs did nothing for {} minutes", "被停止：其 GPU 已闲置 {0} 分钟"),
+    ("its GPUs did nothing for {}", "其 GPU 已闲置 {0}"),
+    ("is stopped: its GPUs did nothing for {}", "被停止：其 GPU 已闲置 {0}"),
+    ("{} minute", "{0} 分钟"),
+    ("{} minutes", "{0} 分钟"),
     (
         "{} keeps it for {} h, though its GPUs may do nothing",
         "{0} 选择保留 {1} 小时，不论其 GPU 是否闲置",

@@ -52,24 +52,24 @@ pub(super) const REFUSALS: &str = sayings![
         "该作业申请 {0} 张 GPU，而用户组 {1} 的成员在虚拟集群 {3} 中合计最多可同时运行 {2} 张",
     ),
     (
-        "{} has {} jobs waiting in the virtual cluster {}, where each user may have {}: submit it again \
-         when some have started",
-        "用户 {0} 在虚拟集群 {2} 中已有 {1} 个作业排队，每个用户最多 {3} 个：请待部分作业启动后再提交",
+        "{} has {} waiting in the virtual cluster {}, where each user may have {}: submit it again when \
+         some have started",
+        "用户 {0} 在虚拟集群 {2} 中已有 {1}排队，每个用户最多 {3} 个：请待部分作业启动后再提交",
     ),
     (
-        "the members of {} have {} jobs waiting in the virtual cluster {}, where they may have {} \
-         together: submit it again when some have started",
-        "用户组 {0} 的成员在虚拟集群 {2} 中已有 {1} 个作业排队，合计最多 {3} 个：请待部分作业启动后再提交",
+        "the members of {} have {} waiting in the virtual cluster {}, where they may have {} together: \
+         submit it again when some have started",
+        "用户组 {0} 的成员在虚拟集群 {2} 中已有 {1}排队，合计最多 {3} 个：请待部分作业启动后再提交",
     ),
     (
-        "{} submitted {} jobs to the virtual cluster {} within a minute, where {} are allowed: submit it \
-         again in a minute",
-        "用户 {0} 在一分钟内已向虚拟集群 {2} 提交 {1} 个作业，每分钟最多 {3} 个：请一分钟后再提交",
+        "{} submitted {} to the virtual cluster {} within a minute, of {} allowed: submit it again in a \
+         minute",
+        "用户 {0} 在一分钟内已向虚拟集群 {2} 提交 {1}，每分钟最多 {3} 个：请一分钟后再提交",
     ),
     (
-        "the members of {} submitted {} jobs to the virtual cluster {} within a minute, where {} are \
-         allowed together: submit it again in a minute",
-        "用户组 {0} 的成员在一分钟内已向虚拟集群 {2} 提交 {1} 个作业，合计每分钟最多 {3} 个：请一分钟后再提交",
+        "the members of {} submitted {} to the virtual cluster {} within a minute, of {} allowed \
+         together: submit it again in a minute",
+        "用户组 {0} 的成员在一分钟内已向虚拟集群 {2} 提交 {1}，合计每分钟最多 {3} 个：请一分钟后再提交",
     ),
     (
         "{} has not ended: stop it, and delete it once it has ended",
@@ -310,7 +310,11 @@ pub(super) const REFUSALS: &str = sayings![
     ("the account {} was removed by an administrator", "账户 {0} 已被管理员删除"),
     ("{} has no account here: ask an administrator", "{0} 在此没有账户：请联系管理员"),
     ("a user is in {} groups at most", "一个用户最多属于 {0} 个用户组"),
-    ("a token lives at most {} days here", "令牌的有效期最长为 {0} 天"),
+    ("a token lives at most {} here", "令牌的有效期最长为 {0}"),
+    ("{} job", "{0} 个作业"),
+    ("{} jobs", "{0} 个作业"),
+    ("{} day", "{0} 天"),
+    ("{} days", "{0} 天"),
     (
         "a token's label has at most 100 characters and no control characters",
         "令牌的名称最多 100 个字符，且不含控制字符",
@@ -354,6 +358,7 @@ pub(super) const REFUSALS: &str = sayings![
     ),
     ("jobs that name no virtual cluster need `default`", "未指定虚拟集群的作业需要 `default`"),
     ("{} are parts of {}: remove or change them first", "{0} 是 {1} 的一部分：请先删除或修改它们"),
+    ("1 active job uses {}: stop it first", "有 1 个未结束的作业在使用 {0}：请先停止它"),
     ("{} active jobs use {}: stop them first", "有 {0} 个未结束的作业在使用 {1}：请先停止它们"),
     (
         "other changes are being thought through; ask again in a moment",

@@ -5,6 +5,7 @@ use protocol::cluster::IdleRule;
 use protocol::ids::{JobId, VirtualClusterName};
 use protocol::notifications::Occasion;
 use protocol::time::Timestamp;
+use protocol::words::counted;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
@@ -103,12 +104,12 @@ fn holders(queue: &Queue) -> Vec<Holder> {
 
 fn warning(job: &ToWarn, at: Timestamp) -> NewEvent {
     let IdleRule { minutes, stop_after, .. } = job.rule;
-    let words = match stop_after {
+    let idle = counted(minutes, "minute");
+    let words = match stop_after.map(|after| counted(after, "minute")) {
         Some(after) => format!(
-            "its GPUs did nothing for {minutes} minutes: it is stopped in {after} minutes unless \
-             somebody keeps it"
+            "its GPUs did nothing for {idle}: it is stopped in {after} unless somebody keeps it"
         ),
-        None => format!("its GPUs did nothing for {minutes} minutes"),
+        None => format!("its GPUs did nothing for {idle}"),
     };
     let event = happened::to_job(job.job, at, "idle", words);
     NewEvent { attempt: Some(job.attempt), warning: true, ..event }

@@ -10,6 +10,7 @@ use protocol::ids::{JobId, JobKey, NodeName};
 use protocol::notifications::Occasion;
 use protocol::spec::Grace;
 use protocol::state::State;
+use protocol::words::counted;
 use scheduler::model::{Preemption, Running};
 
 use super::Failed;
@@ -70,7 +71,8 @@ pub(super) fn moved<'a>(
 pub(super) fn idle(to_stop: BTreeMap<JobId, u32>, leaving: &[Leaving]) -> Vec<Leaving> {
     let others = to_stop.into_iter().filter(|(job, _)| leaving.iter().all(|it| it.job != *job));
     let leaving = others.map(|(job, minutes)| {
-        let words = format!("is stopped: its GPUs did nothing for {minutes} minutes");
+        let idle = counted(minutes, "minute");
+        let words = format!("is stopped: its GPUs did nothing for {idle}");
         Leaving { job, cause: Cause::Idle { minutes }, event: ("stopped", words) }
     });
     leaving.collect()

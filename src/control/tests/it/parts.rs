@@ -66,8 +66,12 @@ async fn two_halves_share_a_gpu_and_a_third_waits() {
         assert_eq!(detail.roles[0].resources.gpus, milli(500));
     }
     submit(backend, part("c", "0.5")).await;
-    let short =
-        WaitReason::Short { resource: ResourceKind::Gpu, needs: milli(500), best_node: milli(0) };
+    let short = WaitReason::Short {
+        resource: ResourceKind::Gpu,
+        gpu_types: Vec::new(),
+        needs: milli(500),
+        best_node: milli(0),
+    };
     until(backend, "c", |detail| reason(detail) == Some(&short)).await;
     let shared = [("a".to_owned(), milli(500)), ("b".to_owned(), milli(500))];
     assert_eq!(holders(&control).await, shared);

@@ -144,7 +144,7 @@ async fn what_runs_goes_on_when_its_share_is_lowered_and_its_cluster_is_to_go() 
     backend.virtual_clusters.save(&admin(), cluster("lab", 2)).await.unwrap();
     let lab: VirtualClusterName = "lab".parse().unwrap();
     let refused = backend.virtual_clusters.remove(&admin(), &lab).await.unwrap_err();
-    assert!(refused.message.contains("1 active jobs use lab: stop them first"), "{refused}");
+    assert!(refused.message.contains("1 active job uses lab: stop it first"), "{refused}");
     submit(backend, job("next", 1, 8, "sleep 1000", "")).await;
     let waiting = |detail: &api::jobs::JobDetail| detail.summary.waiting.is_some();
     until(backend, "next", waiting).await;

@@ -123,7 +123,7 @@ async fn submissions_count_for_a_minute_whatever_becomes_of_them() {
     }
     let refused = tried(backend, &admin(), "three", 0).await.unwrap_err();
     assert_eq!(refused.code, ErrorCode::LimitReachedError);
-    assert!(refused.message.contains("within a minute, where 2 are allowed"), "{refused}");
+    assert!(refused.message.contains("within a minute, of 2 allowed"), "{refused}");
     let asked = backend.jobs.check(&admin(), &job("three", 1, 0, "true", "")).await.unwrap();
     assert!(asked.problems[0].message.contains("within a minute"), "{:?}", asked.problems);
     close(&control).await;
@@ -144,7 +144,7 @@ async fn the_members_of_a_group_share_its_limits() {
     let reason = waits.summary.waiting.unwrap().reason;
     assert!(matches!(reason, WaitReason::UserLimit { group: Some(_), most: 1, .. }), "{reason:?}");
     let refused = tried(backend, &admin(), "third", 0).await.unwrap_err();
-    assert!(refused.message.starts_with("the members of vision have 1 jobs waiting"), "{refused}");
+    assert!(refused.message.starts_with("the members of vision have 1 job waiting"), "{refused}");
     backend.groups.set(&admin(), &admin().user, Vec::new()).await.unwrap();
     until_state(backend, "second", State::Succeeded).await;
     close(&control).await;

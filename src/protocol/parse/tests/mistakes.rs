@@ -256,7 +256,7 @@ const OF_SCM: [Bad; 16] = [
         "\"minFailedTaskCount\": null",
         "\"minFailedTaskCount\": ‸2",
         "taskRoles[0].minFailedTaskCount",
-        "minFailedTaskCount is 2, but the role has 1 tasks",
+        "minFailedTaskCount is 2, but the role has 1 task",
         "null, or a whole number from 1 to 1",
     ),
     bad(
@@ -416,7 +416,7 @@ const OF_V2: [Bad; 29] = [
         "minFailedInstances: 1",
         "minFailedInstances: ‸2",
         "taskRoles.worker.completion.minFailedInstances",
-        "minFailedInstances is 2, but the role has 1 instances",
+        "minFailedInstances is 2, but the role has 1 instance",
         "-1 to disable it, or a whole number from 1 to 1",
     ),
     bad(

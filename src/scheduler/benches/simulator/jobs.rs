@@ -124,10 +124,7 @@ fn moment(text: &str) -> Option<i64> {
     let number =
         |range: std::ops::Range<usize>| text.get(range).and_then(|part| part.parse::<i64>().ok());
     let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
-    // Years begin with March, so that a leap day is the last of one.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let leap_days = year / 4 - year / 100 + year / 400;
-    let days = year * 365 + leap_days + (month * 153 + 2) / 5 + day - 1 - 719_468;
+    let days = protocol::calendar::days(year, month, day);
     let seconds = (number(11..13)? * 60 + number(14..16)?) * 60 + number(17..19)?;
     Some(days * DAY + seconds * 1000)
 }

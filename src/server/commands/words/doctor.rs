@@ -1,5 +1,7 @@
 //! What `berth doctor` says of nodes.
 
+use protocol::words::counted;
+
 use super::word::{Named, Paired, Word};
 
 /// What it finds, and what helps.
@@ -39,7 +41,10 @@ pub(in crate::commands) struct Doctor {
 pub(super) const ENGLISH: Doctor = Doctor {
     well: |node| format!("{node}: well"),
     finding: |node, finding| format!("{node}: {finding}"),
-    sick: |sick, all| format!("{sick} of {all} nodes are not well"),
+    sick: |sick, all| {
+        let is = if sick == 1 { "is" } else { "are" };
+        format!("{sick} of {} {is} not well", counted(all as u64, "node"))
+    },
     silent: |problem| {
         format!(
             "does not answer: see that its engine runs and that this server reaches it ({problem})"

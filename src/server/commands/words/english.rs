@@ -1,5 +1,6 @@
 use protocol::cluster::NodeCondition;
 use protocol::state::State;
+use protocol::words::counted;
 
 use super::catalogue::Words;
 use super::{doctor, import};
@@ -29,9 +30,9 @@ pub(super) static WORDS: Words = Words {
     ended: "ended",
     last_attempt: "last attempt",
     stopping: |name| format!("{name}: stopping"),
-    not_stopped: |count| format!("{count} jobs could not be stopped"),
+    not_stopped: |count| format!("{} could not be stopped", counted(count as u64, "job")),
     deleted: |name| format!("{name}: deleted"),
-    not_deleted: |count| format!("{count} jobs could not be deleted"),
+    not_deleted: |count| format!("{} could not be deleted", counted(count as u64, "job")),
 
     simulated: " (simulated)",
     probing: |node| format!("GPUs of {node} are being looked for"),

@@ -1,5 +1,7 @@
 //! What `berth import` says.
 
+use protocol::words::counted;
+
 /// What came, what did not, and what is worth knowing of it.
 #[derive(Debug)]
 pub(crate) struct Import {
@@ -44,7 +46,10 @@ pub(super) const ENGLISH: Import = Import {
     administrator: "administrator",
     nobody_may: "nobody may use it there",
     guaranteed: |gpus, gpu_type| format!("is guaranteed {gpus} {gpu_type}"),
-    no_share: |gpus| format!("is guaranteed nothing yet, there {gpus} GPUs: give it a share"),
+    no_share: |gpus| {
+        let there = counted(gpus, "GPU");
+        format!("is guaranteed nothing yet, there {there}: give it a share")
+    },
     no_password: "its password is not told: give it here",
     not_mounted: |kind| {
         format!("engines do not mount what is {kind}: mount it on the nodes, and save it as a path")

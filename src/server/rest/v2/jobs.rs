@@ -7,6 +7,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use protocol::ids::{JobKey, Tag};
 use protocol::spec::TimeLimit;
+use protocol::words::counted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -123,7 +124,8 @@ pub(crate) async fn keep(
 ) -> Result<Json<Accepted>, Failure> {
     let key = job_key::parse(&key)?;
     state.backend.jobs.keep(&actor, &key, hours).await?;
-    Ok(done(format!("Keep job {key} for {hours} hours successfully.")))
+    let hours = counted(hours, "hour");
+    Ok(done(format!("Keep job {key} for {hours} successfully.")))
 }
 
 /// How long a job may run.
