@@ -275,6 +275,14 @@ pub struct NodeTask {
     pub gpu_part: Option<Amount>,
 }
 
+impl NodeTask {
+    /// How much it has of each of its GPUs.
+    #[must_use]
+    pub fn of_each_gpu(&self) -> Amount {
+        self.gpu_part.unwrap_or(Amount::whole(1))
+    }
+}
+
 /// Amounts of what nodes have.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Usage {

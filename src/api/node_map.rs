@@ -145,6 +145,16 @@ impl Colour {
             Colour::Held | Colour::Job | Colour::User => false,
         }
     }
+
+    /// What it stands for, of a job that holds something; `None`: it tells something else.
+    #[must_use]
+    pub fn of_holder(self, job: &JobKey) -> Option<String> {
+        match self {
+            Colour::Held | Colour::Load | Colour::Memory | Colour::Temperature => None,
+            Colour::Job => Some(job.to_string()),
+            Colour::User => Some(job.user.to_string()),
+        }
+    }
 }
 
 /// What nodes can be ordered by; those that are equal in it follow their names.
@@ -371,11 +381,7 @@ impl MapGpu {
 
     /// What its colour stands for, of each holder.
     pub fn names(&self, colour: Colour) -> impl Iterator<Item = (String, Amount)> {
-        self.holders.iter().filter_map(move |(job, part)| match colour {
-            Colour::Held | Colour::Load | Colour::Memory | Colour::Temperature => None,
-            Colour::Job => Some((job.to_string(), *part)),
-            Colour::User => Some((job.user.to_string(), *part)),
-        })
+        self.holders.iter().filter_map(move |(job, part)| Some((colour.of_holder(job)?, *part)))
     }
 }
 
@@ -397,8 +403,13 @@ pub fn holders<'a>(
     gpus: impl Iterator<Item = &'a MapGpu>,
     colour: Colour,
 ) -> Vec<(String, Amount)> {
+    most(gpus.flat_map(|gpu| gpu.names(colour)))
+}
+
+/// The same of what was held by name.
+pub fn most(names: impl Iterator<Item = (String, Amount)>) -> Vec<(String, Amount)> {
     let mut held: BTreeMap<String, Amount> = BTreeMap::new();
-    for (name, part) in gpus.flat_map(|gpu| gpu.names(colour)) {
+    for (name, part) in names {
         *held.entry(name).or_default() += part;
     }
     let mut held: Vec<_> = held.into_iter().collect();

@@ -3,6 +3,7 @@
 
 pub(crate) mod active;
 pub(crate) mod asked_gpus;
+pub(crate) mod capacity;
 pub(crate) mod checks;
 pub(crate) mod cluster;
 pub(crate) mod counts;

@@ -10,6 +10,7 @@ pub(crate) mod images;
 pub(crate) mod jobs;
 pub(crate) mod kept;
 pub(crate) mod leases;
+pub(crate) mod lists;
 pub(crate) mod metrics;
 pub(crate) mod nodes;
 pub(crate) mod notifications;

@@ -33,6 +33,7 @@ mod effects;
 mod grants;
 mod limits;
 mod node_map;
+mod outlines;
 mod tasks;
 mod uses;
 mod views;

@@ -258,6 +258,7 @@ fn start_loops(
     loops.start("sightings", loops::sightings::RHYTHM, loops::sightings::run);
     loops.start("jobs", loops::jobs::RHYTHM, loops::jobs::run);
     loops.start("leases", loops::leases::RHYTHM, loops::leases::run);
+    loops.start("lists", loops::lists::RHYTHM, loops::lists::run);
     loops.start("images", loops::images::RHYTHM, loops::images::run);
     loops.start("kept", loops::kept::RHYTHM, loops::kept::run);
     loops.start("disks", loops::disks::rhythm(&shared.settings), loops::disks::run);

@@ -17,7 +17,7 @@ mod write;
 pub use given::{give_beyond, given_last};
 pub use job::{Job, JobRow, JobUpdate, NewJob, StopRequest};
 pub use limit::set_time_limit;
-pub use list::{counts, list};
+pub use list::{counts, list, refresh_lists};
 pub(crate) use listing::Listing;
 pub use load::{Load, load};
 pub use order::{hold, move_many, release, set_priority};

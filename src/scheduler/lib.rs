@@ -34,6 +34,7 @@ pub use answer::admit::{Admission, admit};
 pub use answer::asked::dry_run;
 pub use answer::effect::{Change, Effect};
 pub use answer::plan;
+pub use answer::waiting::Places;
 pub use pass::Pass;
 pub use queue::like::Like;
 pub use queue::order::{Place, moves};

@@ -347,7 +347,8 @@ impl Queue {
             })
             .collect();
         all.extend(others.map(|waiter| (waiter.key, waiter.line)));
-        all.sort_unstable();
+        // Each line is in order but for its first: of that a stable sort makes use.
+        all.sort();
         all
     }
 

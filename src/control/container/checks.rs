@@ -14,7 +14,7 @@ use protocol::ids::{JobId, NodeName, TaskKey};
 use protocol::placement::TaskPlacement;
 
 use super::{probe, samples};
-use crate::known::cluster::said_capacity;
+use crate::known::capacity::said_capacity;
 use crate::known::identity::Identity;
 use crate::known::settings::Settings;
 use crate::records::health;

@@ -5,7 +5,7 @@ use lifecycle::explain;
 use protocol::exit::{Cause, Exit};
 use protocol::ids::NodeName;
 
-use crate::known::cluster::architecture;
+use crate::known::capacity::architecture;
 use crate::known::nodes::KnownNodes;
 
 /// The same exit; where what it says is that a program could not be executed since it is made for other

@@ -5,7 +5,8 @@ use protocol::ids::NodeName;
 use super::guest::program::{Guest, Guests};
 use super::images::doings::Doings;
 use super::tunnels::idle::Tunnels;
-use crate::known::cluster::{Cluster, architecture};
+use crate::known::capacity::architecture;
+use crate::known::cluster::Cluster;
 use crate::wake::Moments;
 
 /// What tasks' containers have in common.

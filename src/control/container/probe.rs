@@ -15,7 +15,7 @@ use protocol::ids::{JobId, NodeName, TaskKey};
 
 use crate::container::endpoint;
 use crate::container::held::Held;
-use crate::known::cluster::capacity;
+use crate::known::capacity::capacity;
 use crate::known::identity::Identity;
 use crate::known::nodes::KnownNodes;
 use crate::known::settings::Settings;

@@ -9,7 +9,7 @@ use protocol::health::GpuSigns;
 use protocol::ids::NodeName;
 use protocol::resources::Gpu;
 
-use crate::known::cluster::seen_gpus;
+use crate::known::capacity::seen_gpus;
 use crate::known::nodes::KnownNodes;
 use crate::known::readings::Readings;
 use crate::records::health;

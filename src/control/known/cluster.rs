@@ -5,13 +5,12 @@ use std::sync::{Arc, OnceLock};
 
 use database::nodes::{NodeObserved, NodeRecord};
 use engine::{Container, ContainerStatus, Engine};
-use protocol::architecture::Architecture;
 use protocol::cluster::{NodeCondition, NodeNetwork, NodeSettings, VirtualClusterSettings};
 use protocol::ids::{NodeName, TaskKey, VirtualClusterName};
-use protocol::resources::{Capacity, Gpu};
 use scheduler::Admission;
 use scheduler::model::{Node, VirtualCluster};
 
+use crate::known::capacity::capacity;
 use crate::known::members::{self, Members};
 use crate::known::portal::Portal;
 use crate::known::sightings::says_the_same;
@@ -228,64 +227,6 @@ fn takes_nothing(node: &NodeRecord) -> bool {
     node.draining || node.closed.is_some() || node.health.has_failed() || is_useless
 }
 
-/// What a node has: GPUs that have failed are of no use to anybody.
-pub(crate) fn capacity(node: &NodeRecord) -> Capacity {
-    let mut capacity = said_capacity(node);
-    for gpu in &mut capacity.gpus {
-        gpu.healthy &= !node.health.has_failed_gpu(gpu.index);
-    }
-    capacity
-}
-
-/// The same as set, and what is not set as its engine said when it last answered.
-pub(crate) fn said_capacity(node: &NodeRecord) -> Capacity {
-    let seen = node.observed.as_ref().and_then(|observed| observed.capacity.clone());
-    let seen = seen.unwrap_or_default();
-    let NodeSettings { cpus, memory_mb, disk_gb, gpus, .. } = &node.settings;
-    Capacity {
-        cpus: cpus.unwrap_or(seen.cpus),
-        memory_mb: memory_mb.unwrap_or(seen.memory_mb),
-        disk_gb: disk_gb.unwrap_or(seen.disk_gb),
-        gpus: gpus.as_ref().map_or(seen.gpus.clone(), |declared| {
-            let types = declared
-                .iter()
-                .flat_map(|gpus| std::iter::repeat_n(&gpus.gpu_type, gpus.count as usize));
-            types.zip(0..).map(|(gpu_type, index)| declared_gpu(gpu_type, index, &seen)).collect()
-        }),
-        architecture: seen.architecture,
-    }
-}
-
-/// Which GPUs it has.
-pub(crate) fn gpu_indices(node: &NodeRecord) -> Vec<u32> {
-    match &node.settings.gpus {
-        Some(declared) => (0..declared.iter().map(|gpus| gpus.count).sum()).collect(),
-        None => seen_gpus(node).iter().map(|gpu| gpu.index).collect(),
-    }
-}
-
-/// Those that its engine told of when it last answered.
-pub(crate) fn seen_gpus(node: &NodeRecord) -> &[Gpu] {
-    let seen = node.observed.as_ref().and_then(|observed| observed.capacity.as_ref());
-    seen.map(|capacity| capacity.gpus.as_slice()).unwrap_or_default()
-}
-
-/// What its processors are, once its engine has said it.
-pub(crate) fn architecture(node: &NodeRecord) -> Option<&Architecture> {
-    node.observed.as_ref()?.capacity.as_ref()?.architecture.as_ref()
-}
-
-/// A declared GPU; its UUID and health are the engine's, when it knows a GPU of that index.
-fn declared_gpu(gpu_type: &protocol::ids::GpuType, index: u32, seen: &Capacity) -> Gpu {
-    let known = seen.gpus.iter().find(|gpu| gpu.index == index);
-    Gpu {
-        index,
-        gpu_type: gpu_type.clone(),
-        uuid: known.and_then(|gpu| gpu.uuid.clone()),
-        healthy: known.is_none_or(|gpu| gpu.healthy),
-    }
-}
-
 /// Which of its GPUs are linked closely: as set, else as its driver says.
 fn links(node: &NodeRecord) -> Vec<Vec<u32>> {
     let found = node.observed.as_ref().and_then(|observed| observed.gpus.as_ref());
@@ -376,8 +317,10 @@ impl Contact {
 mod tests {
     use protocol::cluster::GpuCount;
     use protocol::gpus::GpuReport;
+    use protocol::resources::{Capacity, Gpu};
 
     use super::*;
+    use crate::known::capacity::{gpu_indices, said_capacity};
 
     fn node(name: &str) -> NodeRecord {
         let settings = serde_json::json!({

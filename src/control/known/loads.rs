@@ -61,6 +61,18 @@ impl Loads {
         let seen = held.all.get(node).filter(|seen| now.since(seen.at) < STALE);
         seen.map(|seen| seen.gpus.clone()).unwrap_or_default()
     }
+
+    /// The nodes with GPUs that tasks hold and that are idle, and which those are.
+    pub(crate) fn idle(&self, now: Timestamp) -> HashMap<NodeName, Vec<u32>> {
+        let held = lock(&self.0);
+        let of = |(node, seen): (&NodeName, &Seen)| {
+            let idle = seen.gpus.iter().filter(|(_, does)| does.idle_since.is_some());
+            let idle: Vec<u32> = idle.map(|(index, _)| *index).collect();
+            (!idle.is_empty()).then(|| (node.clone(), idle))
+        };
+        let known = held.all.iter().filter(|(_, seen)| now.since(seen.at) < STALE);
+        known.filter_map(of).collect()
+    }
 }
 
 fn does(sample: &GpuSample) -> GpuNow {
@@ -102,8 +114,10 @@ mod tests {
             ..GpuNow::default()
         };
         assert_eq!(*loads.on(&one, Timestamp(3_000)), [(3, does)]);
+        assert_eq!(loads.idle(Timestamp(3_000)), HashMap::from([(one.clone(), vec![3])]));
         assert!(loads.on(&other, Timestamp(3_000)).is_empty());
         assert!(loads.on(&one, Timestamp(2_000 + STALE)).is_empty());
+        assert!(loads.idle(Timestamp(2_000 + STALE)).is_empty());
         loads.note(&other, Timestamp(2_000 + STALE), &[], &HashMap::new());
         assert!(lock(&loads.0).all.is_empty(), "nothing is kept of nodes that are gone");
     }

@@ -7,7 +7,8 @@ use database::nodes::NodeRecord;
 use protocol::cluster::{Share, VirtualClusterSettings};
 use protocol::ids::GpuType;
 
-use crate::known::cluster::{Cluster, capacity};
+use crate::known::capacity::capacity;
+use crate::known::cluster::Cluster;
 
 /// Each resource of which anything is guaranteed.
 pub(crate) fn of<'n>(

@@ -178,6 +178,8 @@ impl Queue {
             snapshot.reserved.retain(|reservation| !in_turned(&reservation.job));
             self.state = scheduler::State::of(&snapshot);
             self.doubtful = false;
+            // What was said goes by the one before, whatever was found to doubt it.
+            changed = true;
         }
         if changed {
             self.unsay();

@@ -3,171 +3,155 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BTreeSet};
 
-use api::cluster::{GpuView, NodeView};
+use api::cluster::NodeView;
 use api::metrics::Lately;
 use api::node_map::{
-    AdminRow, Colour, Face, Group, GroupName, Holders, MapGpu, MapNode, NodeMap, NodeOrder,
-    NodeQuery, NodeRow, Only, Shown, holders,
+    AdminRow, Face, Group, GroupName, Holders, MapGpu, MapNode, NodeMap, NodeOrder, NodeQuery,
+    NodeRow, Only, Shown, most,
 };
 use protocol::amount::Amount;
 use protocol::cluster::NodeCondition;
-use protocol::ids::{GpuType, JobKey};
+use protocol::ids::{GpuType, JobKey, NodeName};
 use protocol::order::natural;
 
-use super::views::Naming;
+use super::outlines::Outline;
 
-/// Whether it takes the names of who holds something to say which nodes those are.
-pub(super) fn naming(query: &NodeQuery) -> Naming {
-    let by_name = !query.text.trim().is_empty() || query.order == NodeOrder::Tasks;
-    let coloured = query.face == Face::Map && matches!(query.colour, Colour::Job | Colour::User);
-    if by_name || coloured { Naming::Named } else { Naming::Counted }
-}
-
-/// The part of the nodes that is asked for, which are known as well as [`naming`] says; those shown are seen again `with`
-/// all names.
+/// The part of the nodes that is asked for. They come by name; of those shown the views are asked for.
 pub(super) fn select(
-    nodes: Vec<NodeView>,
+    nodes: Vec<Outline<'_>>,
     query: &NodeQuery,
-    with: impl Fn(NodeView) -> NodeView,
+    view: impl Fn(&NodeName) -> Option<NodeView>,
 ) -> NodeMap {
     let all = nodes.len() as u64;
-    let labels = nodes.iter().flat_map(|node| node.labels.keys().cloned()).collect();
+    let labels: BTreeSet<&String> = nodes.iter().flat_map(|node| node.labels.keys()).collect();
+    let labels = labels.into_iter().cloned().collect();
     let words: Vec<String> = query.text.split_whitespace().map(str::to_lowercase).collect();
     let endpoints = query.face == Face::Administration;
-    let matches = |node: &NodeView| {
+    let matches = |node: &Outline<'_>| {
         let at = |word: &str| endpoints && node.endpoint.to_lowercase().contains(word);
         words.iter().all(|word| says(node, word) || at(word))
     };
-    let mut found: Vec<NodeView> = nodes.into_iter().filter(matches).collect();
+    let mut found: Vec<Outline<'_>> = nodes.into_iter().filter(matches).collect();
     let count = |only: Only| (only, found.iter().filter(|node| is(node, only)).count() as u64);
     let counts = Only::ALL.into_iter().map(count).collect();
     found.retain(|node| query.only.is_none_or(|only| is(node, only)));
+    for node in &mut found {
+        node.group = query.group.as_ref().map(|group| group_of(node, group));
+    }
     sort(&mut found, query);
     NodeMap {
         total: found.len() as u64,
         all,
         counts,
-        gpus: gpus(&found).count() as u64,
-        used: gpus(&found).map(|gpu| gpu.used).sum(),
+        gpus: found.iter().map(|node| node.gpus).sum(),
+        used: found.iter().map(|node| node.used).sum(),
         holders: coloured(&found, query),
         labels,
-        shown: cut(found, query, with),
+        shown: cut(&found, query, view),
     }
-}
-
-fn gpus(nodes: &[NodeView]) -> impl Iterator<Item = &GpuView> {
-    nodes.iter().flat_map(|node| &node.gpus)
 }
 
 /// Who has a colour of his own, where there are such.
-fn coloured(nodes: &[NodeView], query: &NodeQuery) -> Vec<(String, Amount)> {
-    match (query.face, query.colour) {
-        (Face::Table | Face::Administration, _)
-        | (_, Colour::Held | Colour::Load | Colour::Memory | Colour::Temperature) => Vec::new(),
-        (Face::Map, colour @ (Colour::Job | Colour::User)) => {
-            let gpus: Vec<MapGpu> = gpus(nodes).map(MapGpu::from).collect();
-            holders(gpus.iter(), colour)
-        }
+fn coloured(nodes: &[Outline<'_>], query: &NodeQuery) -> Vec<(String, Amount)> {
+    if query.face != Face::Map {
+        return Vec::new();
     }
+    let tasks = nodes.iter().flat_map(|node| &node.tasks);
+    let held = tasks.filter(|(_, has)| *has > Amount::default());
+    most(held.filter_map(|(job, has)| Some((query.colour.of_holder(job)?, *has))))
 }
 
-fn is(node: &NodeView, only: Only) -> bool {
+fn is(node: &Outline<'_>, only: Only) -> bool {
     match only {
-        Only::Free => node.condition == NodeCondition::Ready && free_gpus(node) > 0,
+        Only::Free => node.condition == NodeCondition::Ready && node.free > 0,
         Only::Draining => node.condition == NodeCondition::Draining,
         Only::Unreachable => node.condition == NodeCondition::Unreachable,
-        Only::Faulty => {
-            !node.health.ailments.is_empty() || node.gpus.iter().any(|gpu| !gpu.gpu.healthy)
-        }
-        Only::Idle => {
-            let is_idle = |gpu: &GpuView| gpu.now.is_some_and(|now| now.idle_since.is_some());
-            node.gpus.iter().any(is_idle)
-        }
+        Only::Faulty => node.is_faulty,
+        Only::Idle => node.is_idle,
     }
 }
 
-fn cut(nodes: Vec<NodeView>, query: &NodeQuery, with: impl Fn(NodeView) -> NodeView) -> Shown {
+fn cut(
+    nodes: &[Outline<'_>],
+    query: &NodeQuery,
+    view: impl Fn(&NodeName) -> Option<NodeView>,
+) -> Shown {
     let number = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
-    let cut = nodes.into_iter().skip(number(query.offset)).take(number(query.limit)).map(with);
+    let cut = nodes.iter().skip(number(query.offset)).take(number(query.limit));
+    let cut = cut.filter_map(|outline| Some((outline, view(outline.name)?)));
     match query.face {
-        Face::Map => Shown::Map(cut.map(|node| on_map(&node, query)).collect()),
-        Face::Table => Shown::Table(cut.map(|node| in_table(&node, query)).collect()),
-        Face::Administration => Shown::Administration(cut.map(|node| managed(&node)).collect()),
+        Face::Map => Shown::Map(cut.map(|(outline, node)| on_map(outline, &node)).collect()),
+        Face::Table => Shown::Table(cut.map(|(outline, node)| in_table(outline, &node)).collect()),
+        Face::Administration => {
+            Shown::Administration(cut.map(|(_, node)| managed(&node)).collect())
+        }
     }
 }
 
 /// Whether a word, in lower case, is in what one may look for of a node.
-fn says(node: &NodeView, word: &str) -> bool {
+fn says(node: &Outline<'_>, word: &str) -> bool {
     let has = |text: &str| text.to_lowercase().contains(word);
     has(node.name.as_str())
-        || node.gpus.iter().any(|gpu| has(gpu.gpu.gpu_type.as_str()))
+        || node.types.iter().any(|kind| has(kind.as_str()))
         || node.labels.iter().any(|(key, value)| has(&format!("{key}={value}")))
-        || node.tasks.iter().any(|task| has(&task.job.to_string()))
+        || node.tasks.iter().any(|(job, _)| has(&job.to_string()))
 }
 
 /// Where a node stands on a map, so that trouble is seen without looking for it: first those that do not
 /// answer, then those that were closed by themselves or are of no use, those of which something is broken,
 /// those that are to be empty, and then all others.
-fn place(node: &NodeView) -> usize {
+fn place(node: &Outline<'_>) -> usize {
     let marks = [
         is(node, Only::Unreachable),
-        node.closed.is_some() || node.health.has_failed() || node.problem.is_some(),
+        node.is_useless,
         is(node, Only::Faulty),
         is(node, Only::Draining),
     ];
     marks.iter().position(|has| *has).unwrap_or(marks.len())
 }
 
-fn sort(nodes: &mut [NodeView], query: &NodeQuery) {
-    let cpus = |node: &NodeView| u64::from(node.capacity.cpus).saturating_sub(node.used.cpus);
-    let memory = |node: &NodeView| node.capacity.memory_mb.saturating_sub(node.used.memory_mb);
+/// Those that are equal in what is asked for stay as they come: by name, or the other way round.
+fn sort(nodes: &mut [Outline<'_>], query: &NodeQuery) {
+    if query.descending {
+        nodes.reverse();
+    }
     nodes.sort_by(|a, b| {
         let by = match query.order {
             NodeOrder::Name => Ordering::Equal,
             NodeOrder::Condition => a.condition.cmp(&b.condition),
-            NodeOrder::Free => free_gpus(a).cmp(&free_gpus(b)),
-            NodeOrder::Cpus => cpus(a).cmp(&cpus(b)),
-            NodeOrder::Memory => memory(a).cmp(&memory(b)),
+            NodeOrder::Free => a.free.cmp(&b.free),
+            NodeOrder::Cpus => a.cpus.cmp(&b.cpus),
+            NodeOrder::Memory => a.memory_mb.cmp(&b.memory_mb),
             NodeOrder::Tasks => a.tasks.len().cmp(&b.tasks.len()),
         };
-        let by = by.then_with(|| a.name.cmp(&b.name));
         let by = if query.descending { by.reverse() } else { by };
-        let of_group = |group: &Group| match (group_of(a, group), group_of(b, group)) {
-            (GroupName::Named(one), GroupName::Named(other)) => natural(&one, &other),
-            (one, other) => one.cmp(&other),
+        let of_group = match (&a.group, &b.group) {
+            (Some(GroupName::Named(one)), Some(GroupName::Named(other))) => natural(one, other),
+            (one, other) => one.cmp(other),
         };
         let first = match query.face {
             Face::Map => place(a).cmp(&place(b)),
             Face::Table | Face::Administration => Ordering::Equal,
         };
-        query.group.as_ref().map_or(Ordering::Equal, of_group).then(first).then(by)
+        of_group.then(first).then(by)
     });
 }
 
-fn group_of(node: &NodeView, group: &Group) -> GroupName {
+fn group_of(node: &Outline<'_>, group: &Group) -> GroupName {
     let name = match group {
         Group::Condition => return GroupName::Condition(node.condition),
-        Group::Type => {
-            let kinds: BTreeSet<_> =
-                node.gpus.iter().map(|gpu| gpu.gpu.gpu_type.as_str()).collect();
-            kinds.into_iter().collect::<Vec<_>>().join(", ")
-        }
+        Group::Type => node.types.iter().map(|kind| kind.as_str()).collect::<Vec<_>>().join(", "),
         Group::Label(key) => node.labels.get(key).cloned().unwrap_or_default(),
     };
     if name.is_empty() { GroupName::Nameless } else { GroupName::Named(name) }
 }
 
-fn free_gpus(node: &NodeView) -> u64 {
-    let free = |gpu: &&GpuView| gpu.gpu.healthy && gpu.used == Amount::default();
-    node.gpus.iter().filter(free).count() as u64
-}
-
-fn on_map(node: &NodeView, query: &NodeQuery) -> MapNode {
+fn on_map(outline: &Outline<'_>, node: &NodeView) -> MapNode {
     MapNode {
         name: node.name.clone(),
-        group: query.group.as_ref().map(|group| group_of(node, group)),
+        group: outline.group.clone(),
         condition: node.condition,
-        faulty: is(node, Only::Faulty),
+        faulty: outline.is_faulty,
         gpus: node.gpus.iter().map(MapGpu::from).collect(),
     }
 }
@@ -182,7 +166,7 @@ fn managed(node: &NodeView) -> AdminRow {
     }
 }
 
-fn in_table(node: &NodeView, query: &NodeQuery) -> NodeRow {
+fn in_table(outline: &Outline<'_>, node: &NodeView) -> NodeRow {
     let mut gpus: BTreeMap<GpuType, u64> = BTreeMap::new();
     for gpu in &node.gpus {
         *gpus.entry(gpu.gpu.gpu_type.clone()).or_default() += 1;
@@ -197,11 +181,11 @@ fn in_table(node: &NodeView, query: &NodeQuery) -> NodeRow {
     let named = held.into_iter().take(NodeRow::NAMED);
     NodeRow {
         name: node.name.clone(),
-        group: query.group.as_ref().map(|group| group_of(node, group)),
+        group: outline.group.clone(),
         condition: node.condition,
         simulated: node.simulated,
         gpus,
-        free: free_gpus(node),
+        free: outline.free,
         holders: Holders(named.map(|(job, amount)| (job.clone(), amount)).collect()),
         further,
         cpus: (node.used.cpus, u64::from(node.capacity.cpus)),
@@ -214,7 +198,8 @@ fn in_table(node: &NodeView, query: &NodeQuery) -> NodeRow {
 
 #[cfg(test)]
 mod tests {
-    use api::cluster::{GpuHolder, NodeTask, Usage};
+    use api::cluster::{GpuHolder, GpuView, NodeTask, Usage};
+    use api::node_map::Colour;
     use protocol::cluster::{Closed, ClosedCause};
     use protocol::health::{Ailment, Grade, Sign};
     use protocol::resources::{Capacity, Gpu, PortRange};
@@ -222,8 +207,32 @@ mod tests {
 
     use super::*;
 
-    fn same(node: NodeView) -> NodeView {
-        node
+    fn outline(node: &NodeView) -> Outline<'_> {
+        let free = |gpu: &&GpuView| gpu.gpu.healthy && gpu.used == Amount::default();
+        let is_broken = |gpu: &GpuView| !gpu.gpu.healthy;
+        let idle = |gpu: &GpuView| gpu.now.is_some_and(|now| now.idle_since.is_some());
+        Outline {
+            name: &node.name,
+            endpoint: &node.endpoint,
+            labels: &node.labels,
+            condition: node.condition,
+            is_useless: node.closed.is_some() || node.health.has_failed() || node.problem.is_some(),
+            is_faulty: !node.health.ailments.is_empty() || node.gpus.iter().any(is_broken),
+            is_idle: node.gpus.iter().any(idle),
+            types: node.gpus.iter().take(1).map(|gpu| &gpu.gpu.gpu_type).collect(),
+            gpus: node.gpus.len() as u64,
+            free: node.gpus.iter().filter(free).count() as u64,
+            used: node.gpus.iter().map(|gpu| gpu.used).sum(),
+            cpus: u64::from(node.capacity.cpus),
+            memory_mb: node.capacity.memory_mb,
+            tasks: node.tasks.iter().map(|task| (&task.job, Amount::whole(1))).collect(),
+            group: None,
+        }
+    }
+
+    fn selected(nodes: &[NodeView], query: &NodeQuery) -> NodeMap {
+        let view = |name: &NodeName| nodes.iter().find(|node| node.name == *name).cloned();
+        select(nodes.iter().map(outline).collect(), query, view)
     }
 
     /// A node of four GPUs of which the first are held, each by a job.
@@ -284,7 +293,7 @@ mod tests {
 
     fn shown(query: NodeQuery) -> Vec<String> {
         let query = NodeQuery { limit: 100, ..query };
-        names(select(nodes(), &query, same).shown)
+        names(selected(&nodes(), &query).shown)
     }
 
     fn names(shown: Shown) -> Vec<String> {
@@ -313,36 +322,11 @@ mod tests {
             let mut nodes = nodes();
             nodes[2].endpoint = "tcp://10.0.0.7".into();
             let query = NodeQuery { text: text.into(), face, limit: 9, ..NodeQuery::default() };
-            names(select(nodes, &query, same).shown)
+            names(selected(&nodes, &query).shown)
         };
         assert_eq!(by(Face::Administration, "TCP v1"), ["v1"]);
         assert_eq!(by(Face::Administration, "a22"), ["a22"]);
         assert_eq!(by(Face::Table, "tcp"), [""; 0]);
-    }
-
-    #[test]
-    fn where_names_decide_nothing_the_same_is_shown_without_those_of_all() {
-        let counted = |mut node: NodeView| {
-            node.tasks.clear();
-            node.gpus.iter_mut().for_each(|gpu| (gpu.job, gpu.holders) = (None, Vec::new()));
-            node
-        };
-        let named = |node: NodeView| nodes().into_iter().find(|one| one.name == node.name).unwrap();
-        let faces = [Face::Map, Face::Table, Face::Administration];
-        let orders = [NodeOrder::Name, NodeOrder::Free, NodeOrder::Cpus, NodeOrder::Tasks];
-        let mut without = 0;
-        for (face, order) in faces.into_iter().flat_map(|face| orders.map(|order| (face, order))) {
-            for only in [None, Some(Only::Free), Some(Only::Draining)] {
-                let query = NodeQuery { face, order, only, limit: 2, ..NodeQuery::default() };
-                if naming(&query) == Naming::Counted {
-                    let outlines = nodes().into_iter().map(counted).collect();
-                    let shown = select(outlines, &query, named);
-                    assert_eq!(shown, select(nodes(), &query, same), "{query:?}");
-                    without += 1;
-                }
-            }
-        }
-        assert_eq!(without, 27);
     }
 
     #[test]
@@ -355,7 +339,7 @@ mod tests {
         idle[1].gpus[0].now =
             Some(api::metrics::GpuNow { idle_since: since, ..Default::default() });
         let query = NodeQuery { only: Some(Only::Idle), limit: 9, ..NodeQuery::default() };
-        assert_eq!(names(select(idle, &query, same).shown), ["a22"]);
+        assert_eq!(names(selected(&idle, &query).shown), ["a22"]);
         let free = NodeQuery { order: NodeOrder::Free, descending: true, ..NodeQuery::default() };
         assert_eq!(shown(free.clone()), ["v22", "a22", "v1", "a1"]);
         let grouped = NodeQuery { group: Some(Group::Type), ..free };
@@ -408,14 +392,12 @@ mod tests {
             (Face::Table, by_type, true, ["a6", "a5", "a4", "a3", "a2", "a1", "v2", "v1"]),
         ] {
             let query = NodeQuery { face, group, descending, limit: 100, ..NodeQuery::default() };
-            assert_eq!(names(select(troubled(), &query, same).shown), order, "{query:?}");
+            assert_eq!(names(selected(&troubled(), &query).shown), order, "{query:?}");
             let window = NodeQuery { limit: 2, offset: 1, ..query };
-            assert_eq!(names(select(troubled(), &window, same).shown), order[1..3], "{window:?}");
+            assert_eq!(names(selected(&troubled(), &window).shown), order[1..3], "{window:?}");
         }
         let query = NodeQuery { limit: 100, ..NodeQuery::default() };
-        let Shown::Map(nodes) = select(troubled(), &query, same).shown else {
-            panic!("it is a map")
-        };
+        let Shown::Map(nodes) = selected(&troubled(), &query).shown else { panic!("it is a map") };
         let faulty = nodes.iter().filter(|node| node.faulty).map(|node| node.name.as_str());
         assert_eq!(faulty.collect::<Vec<_>>(), ["a3", "a4"]);
     }
@@ -423,7 +405,7 @@ mod tests {
     #[test]
     fn a_window_knows_of_all_that_matches() {
         let query = NodeQuery { limit: 1, offset: 1, colour: Colour::User, ..NodeQuery::default() };
-        let map = select(nodes(), &query, same);
+        let map = selected(&nodes(), &query);
         assert_eq!((names(map.shown).len(), map.total, map.all, map.gpus), (1, 4, 4, 16));
         assert_eq!(map.used, Amount::whole(8));
         let expected = [("bo".to_owned(), Amount::whole(5)), ("ada".to_owned(), Amount::whole(3))];
@@ -439,21 +421,26 @@ mod tests {
             node.labels.insert("rack".to_owned(), format!("r{}", number + 6));
             node
         };
-        let order = |group| {
-            let nodes = [10, 3, 2, 4].map(numbered).to_vec();
-            let query = NodeQuery { limit: 100, group, ..NodeQuery::default() };
-            names(select(nodes, &query, same).shown)
+        let said = |names: [&str; 4]| names.map(str::to_owned).to_vec();
+        let order = |group, descending| {
+            let mut nodes = [10, 3, 2, 4].map(numbered).to_vec();
+            nodes.sort_by(|a, b| a.name.cmp(&b.name));
+            let query = NodeQuery { limit: 100, group, descending, ..NodeQuery::default() };
+            names(selected(&nodes, &query).shown)
         };
-        assert_eq!(order(None), ["a-2", "a-3", "a-4", "a-10"]);
-        assert_eq!(order(Some(Group::Label("rack".into()))), ["a-2", "a-3", "a-4", "a-10"]);
+        let up = ["a-2", "a-3", "a-4", "a-10"];
+        let mut down = up;
+        down.reverse();
+        assert_eq!((order(None, false), order(None, true)), (said(up), said(down)));
+        let racks = || Some(Group::Label("rack".into()));
+        assert_eq!((order(racks(), false), order(racks(), true)), (said(up), said(up)));
+        assert_eq!(order(Some(Group::Type), true), down, "in a group it is the other way round");
     }
 
     #[test]
     fn a_row_says_what_its_gpus_come_to() {
         let query = NodeQuery { face: Face::Table, limit: 1, ..NodeQuery::default() };
-        let Shown::Table(rows) = select(nodes(), &query, same).shown else {
-            panic!("it is a table")
-        };
+        let Shown::Table(rows) = selected(&nodes(), &query).shown else { panic!("it is a table") };
         let [row] = rows.as_slice() else { panic!("one was asked for") };
         assert_eq!(row.gpus, BTreeMap::from([("A100".parse().unwrap(), 4)]));
         let named = [("ada~x", 2), ("bo~y", 1), ("bo~z", 1)];
@@ -480,7 +467,7 @@ mod tests {
         };
         let nodes: Vec<_> = (0..40).map(crowded).collect();
         let query = NodeQuery { face: Face::Table, limit: 40, ..NodeQuery::default() };
-        let map = select(nodes, &query, same);
+        let map = selected(&nodes, &query);
         let Shown::Table(rows) = &map.shown else { panic!("it is a table") };
         assert!(rows.iter().all(|row| row.further == 61 && row.holders.0.len() == 3));
         let said = serde_json::to_string(&map).unwrap().len();

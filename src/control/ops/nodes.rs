@@ -21,7 +21,7 @@ use protocol::resources::Taken;
 use scheduler::Change;
 
 use super::jobs::name_taken;
-use super::views::Naming;
+use super::outlines::Outline;
 use super::{effects, node_map, views};
 use crate::accounts::rights::administrators_only;
 use crate::container::endpoint::endpoint;
@@ -111,33 +111,42 @@ struct Seen {
 }
 
 impl Seen {
-    fn all(&self, naming: Naming) -> Vec<NodeView> {
-        self.cluster.records().map(|node| self.view(node, naming)).collect()
+    fn all(&self) -> Vec<NodeView> {
+        self.cluster.records().map(|node| self.view(node)).collect()
     }
 
-    /// The same node with the names of who holds something of it.
-    fn named(&self, node: NodeView) -> NodeView {
-        let record = self.cluster.node(&node.name);
-        record.map_or(node, |record| self.view(record, Naming::Named))
-    }
-
-    fn view(&self, node: &NodeRecord, naming: Naming) -> NodeView {
+    fn view(&self, node: &NodeRecord) -> NodeView {
         let held = self.known.holdings.on(&node.settings.name);
-        views::node(&self.actor, node, (held, naming), &self.shared)
+        views::node(&self.actor, node, held, &self.shared)
+    }
+
+    /// Of all of them, by name.
+    fn outlines(&self) -> Vec<Outline<'_>> {
+        let idle = self.shared.readings.loads.idle(now());
+        let nodes = self.cluster.records().map(|node| {
+            let name = &node.settings.name;
+            let held = self.known.holdings.on(name);
+            let unread = self.shared.jobs.active.damage().closes(name).is_some();
+            let idle = idle.get(name).map(Vec::as_slice).unwrap_or_default();
+            let endpoint = if self.actor.admin { node.settings.endpoint.as_str() } else { "" };
+            let outline = Outline::of(node, held, unread, idle);
+            Outline { endpoint, ..outline }
+        });
+        nodes.collect()
     }
 }
 
 #[async_trait]
 impl Nodes for Ops {
     async fn list(&self, actor: &Actor) -> Result<Vec<NodeView>> {
-        self.seen_by(actor, |seen| seen.all(Naming::Named)).await
+        self.seen_by(actor, Seen::all).await
     }
 
     async fn map(&self, actor: &Actor, query: &NodeQuery) -> Result<NodeMap> {
         let query = query.clone();
         let select = move |seen: &Seen| {
-            let nodes = seen.all(node_map::naming(&query));
-            node_map::select(nodes, &query, |node| seen.named(node))
+            let view = |name: &NodeName| seen.cluster.node(name).map(|node| seen.view(node));
+            node_map::select(seen.outlines(), &query, view)
         };
         let mut map = self.seen_by(actor, select).await?;
         if let Shown::Table(rows) = &mut map.shown {
@@ -165,7 +174,6 @@ impl Nodes for Ops {
         let held = known.holdings.on(name);
         let gpu_report = node.observed.as_ref().and_then(|observed| observed.gpus.clone());
         let health = node.health.clone();
-        let held = (held, Naming::Named);
         Ok(NodeView { gpu_report, health, ..views::node(actor, node, held, &self.0) })
     }
 

@@ -10,7 +10,8 @@ use protocol::resources::{Capacity, Taken};
 use protocol::shares::wholes;
 use scheduler::model::{Demand, WHOLE_GPU};
 
-use crate::known::cluster::{Cluster, capacity, condition};
+use crate::known::capacity::capacity;
+use crate::known::cluster::{Cluster, condition};
 use crate::known::queue::{Holding, Holdings, amount_of_each};
 
 /// What a virtual cluster's jobs hold, and of its share those of its parts.

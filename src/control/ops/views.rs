@@ -5,9 +5,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use api::Actor;
-use api::cluster::{
-    FreeGpus, GpuHolder, GpuView, NodeTask, NodeView, Usage, UserUse, VirtualClusterView,
-};
+use api::cluster::{FreeGpus, GpuHolder, GpuView, NodeView, Usage, UserUse, VirtualClusterView};
 use api::jobs::{AttemptView, EventView, JobSummary, RoleView, TaskView};
 use api::metrics::{GpuNow, Lately};
 use database::attempts::Attempt;
@@ -26,7 +24,8 @@ use protocol::state::State;
 use protocol::time::Timestamp;
 use protocol::wait::{Expected, Waiting};
 
-use crate::known::cluster::{capacity, condition};
+use crate::known::capacity::capacity;
+use crate::known::cluster::condition;
 use crate::known::queue::Holding;
 use crate::known::readings::Readings;
 use crate::known::settings::Settings;
@@ -142,21 +141,12 @@ pub(super) fn event(Event { id: _, event }: Event) -> EventView {
     }
 }
 
-/// How much is told of who holds what of a node: to name all of thousands of them takes longer than all else.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Naming {
-    /// Its tasks, and whose each GPU is.
-    Named,
-    /// Only how much is held.
-    Counted,
-}
-
 /// A node and what is held there, by jobs and by what is in quarantine. How an engine is reached says
 /// more about the node than others need to know.
 pub(super) fn node(
     actor: &Actor,
     node: &NodeRecord,
-    (held, naming): (&[Holding], Naming),
+    held: &[Holding],
     shared: &Shared,
 ) -> NodeView {
     let capacity = capacity(node);
@@ -182,15 +172,11 @@ pub(super) fn node(
         let does = loads.iter().find(|(index, _)| *index == gpu.index).map(|(_, does)| does);
         let does = does
             .map(|does| GpuNow { all_memory_mb: does.all_memory_mb.or(all_memory_mb), ..*does });
-        gpu_view(gpu, (held, naming), does)
+        gpu_view(gpu, held, does)
     });
     let gpus = gpus.collect();
     let answered = shared.nodes.sightings.last_answer(name);
     let unread = shared.jobs.active.damage().closes(name);
-    let condition = match (condition(node), &unread) {
-        (NodeCondition::Ready, Some(_)) => NodeCondition::Draining,
-        (seen, _) => seen,
-    };
     NodeView {
         name: name.clone(),
         address: node.settings.address.clone(),
@@ -198,7 +184,7 @@ pub(super) fn node(
         simulated: node.settings.is_simulated(),
         tasks_address: observed.and_then(|seen| seen.tasks_address),
         at_portal: shared.settings.of_nodes.portal.is_exposed_to(&node.settings),
-        condition,
+        condition: beside_unread(node, unread.is_some()),
         emptied: node.emptied,
         closed: node.closed.clone().map(|closed| shown(actor, closed)),
         health: Health { ailments: node.health.ailments.clone(), ..Health::default() },
@@ -206,13 +192,21 @@ pub(super) fn node(
         last_seen: answered.or(observed.and_then(|seen| seen.last_seen)),
         engine: observed.and_then(|seen| seen.engine.clone()),
         gpus,
-        tasks: named(held, naming).map(|holding| holding.task.clone()).collect(),
+        tasks: held.iter().map(|holding| holding.task.clone()).collect(),
         gpu_report: None,
         shares_gpus: node.settings.shares_gpus,
         ports: node.settings.ports,
         labels: node.settings.labels.clone(),
         capacity,
         used,
+    }
+}
+
+/// Whether a node takes tasks, where something may be held of it that cannot be read, or nothing.
+pub(super) fn beside_unread(node: &NodeRecord, unread: bool) -> NodeCondition {
+    match condition(node) {
+        NodeCondition::Ready if unread => NodeCondition::Draining,
+        seen => seen,
     }
 }
 
@@ -224,24 +218,18 @@ fn shown(actor: &Actor, closed: Closed) -> Closed {
     }
 }
 
-/// Those whose names are told.
-fn named(held: &[Holding], naming: Naming) -> impl Iterator<Item = &Holding> {
-    held.iter().filter(move |_| naming == Naming::Named)
-}
-
-fn gpu_view(gpu: &Gpu, (held, naming): (&[Holding], Naming), now: Option<GpuNow>) -> GpuView {
-    let part = |task: &NodeTask| task.gpu_part.unwrap_or(Amount::whole(1));
+fn gpu_view(gpu: &Gpu, held: &[Holding], now: Option<GpuNow>) -> GpuView {
     let has = |holding: &&Holding| holding.task.gpus.contains(&gpu.index);
     let holder = |Holding { task, .. }: &Holding| GpuHolder {
         job: task.job.clone(),
         task: task.task.clone(),
-        part: part(task),
+        part: task.of_each_gpu(),
     };
-    let holders: Vec<_> = named(held, naming).filter(has).map(holder).collect();
+    let holders: Vec<_> = held.iter().filter(has).map(holder).collect();
     GpuView {
         gpu: gpu.clone(),
         job: holders.first().map(|holder| holder.job.clone()),
-        used: held.iter().filter(has).map(|holding| part(&holding.task)).sum(),
+        used: holders.iter().map(|holder| holder.part).sum(),
         holders,
         now,
     }

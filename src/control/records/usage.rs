@@ -13,7 +13,7 @@ use protocol::ids::{GpuType, JobId, NodeName, TaskKey};
 use protocol::resources::Gpu;
 use protocol::time::Timestamp;
 
-use crate::known::cluster::capacity;
+use crate::known::capacity::capacity;
 use crate::known::metrics::{Axis, History};
 use crate::known::nodes::KnownNodes;
 use crate::known::readings::Readings;

@@ -28,6 +28,15 @@ pub async fn list(
     Ok((rows(conn, &ids).await?, total))
 }
 
+/// Reads what very many jobs have become since somebody listed last, so that whoever lists next does not wait
+/// for it.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn refresh_lists(database: &Database) -> Result<()> {
+    database.listing().refresh(database.read()).await
+}
+
 /// The rows of these ids in this order.
 async fn rows(conn: &impl ConnectionTrait, ids: &[i64]) -> Result<Vec<JobRow>> {
     let mut found = HashMap::with_capacity(ids.len());

@@ -8,8 +8,8 @@
 //!
 //! The database alone knows what is so. A [`Transaction`](crate::Transaction) notes which jobs it
 //! writes or takes away; the next list reads their rows again before it looks, and those that have
-//! none any more are gone. What is written by others than this [`Database`](crate::Database) is not
-//! seen: one server has a database.
+//! none any more are gone. Where they are many, they are read before somebody lists. What is written
+//! by others than this [`Database`](crate::Database) is not seen: one server has a database.
 
 mod columns;
 mod entry;
@@ -33,7 +33,10 @@ pub(crate) use columns::{Asked, Columns};
 /// Jobs read by one statement where all are read.
 const ROWS_AT_ONCE: u64 = 10_000;
 
-/// When more jobs than these were written since the last list, all are read again.
+/// So many of those that were written are left to whoever lists next: reading them takes some milliseconds.
+const FEW: usize = 1_000;
+
+/// When more jobs than these were written since they were last read, all are read again.
 const MOST_CHANGED: usize = 100_000;
 
 /// The columns, and what is newer in the database.
@@ -90,13 +93,19 @@ impl Listing {
         conn: &impl ConnectionTrait,
         look: impl FnOnce(&Columns) -> T + Send + 'static,
     ) -> Result<T> {
-        self.catch_up(conn).await?;
+        self.catch_up(conn, 0).await?;
         let columns = Arc::clone(&self.columns).read_owned().await;
         let looking = tokio::task::spawn_blocking(move || look(&columns));
         looking.await.map_err(Error::broken_off)
     }
 
-    async fn catch_up(&self, conn: &impl ConnectionTrait) -> Result<()> {
+    /// Reads what was written, but for what whoever lists next reads in no time.
+    pub(super) async fn refresh(&self, conn: &impl ConnectionTrait) -> Result<()> {
+        self.catch_up(conn, FEW).await
+    }
+
+    /// Reads what was written, unless that is no more than so many jobs.
+    async fn catch_up(&self, conn: &impl ConnectionTrait, left: usize) -> Result<()> {
         let mut due = self.due.lock().await;
         due.add(self.take());
         match &*due {
@@ -104,7 +113,7 @@ impl Listing {
                 let columns = read_all(conn).await?;
                 *self.columns.write().await = columns;
             }
-            Changed::Jobs(jobs) if jobs.is_empty() => return Ok(()),
+            Changed::Jobs(jobs) if jobs.len() <= left => return Ok(()),
             Changed::Jobs(jobs) => {
                 let entries = read(conn, jobs).await?;
                 let mut columns = Arc::clone(&self.columns).write_owned().await;

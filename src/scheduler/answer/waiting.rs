@@ -1,7 +1,6 @@
 //! Why jobs wait, and their places.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
 
 use protocol::ids::{JobId, VirtualClusterName};
 use protocol::spec::Priority;
@@ -11,16 +10,40 @@ use protocol::wait::{WaitReason, Waiting};
 use super::without_place;
 use crate::numbers::indices::{ClassIndex, LineIndex};
 use crate::numbers::quick::Quick;
-use crate::numbers::request::{Class, Wanted};
-use crate::queue::{Line, Waiter};
+use crate::numbers::request::Wanted;
+use crate::queue::Waiter;
 use crate::state::State;
 
 /// Jobs of the same class and priority, which have the same reason.
 type Alike = (ClassIndex, Priority);
 
+/// The places of all that wait, as of a moment. Until anything changes, why some of them wait is told from it, which
+/// costs what those are.
+#[derive(Debug)]
+pub struct Places {
+    now: Timestamp,
+    order: Vec<Ranked>,
+    /// Where each is in it.
+    at: HashMap<JobId, usize, Quick>,
+    /// Those that have no place, since something keeps all of their line from starting.
+    limited: HashMap<JobId, LineIndex, Quick>,
+    limits: HashMap<LineIndex, WaitReason, Quick>,
+    /// Of those that are alike, who is the first to find no room, and why: as far as somebody has asked.
+    reasons: HashMap<Alike, (JobId, WaitReason)>,
+}
+
+/// A job in the order of all.
+#[derive(Debug, Clone, Copy)]
+struct Ranked {
+    job: JobId,
+    line: LineIndex,
+    like: Alike,
+    /// In its virtual cluster.
+    position: u32,
+}
+
 /// What is the same for all jobs of a line.
 struct OfLine {
-    class: Arc<Class>,
     like: ClassIndex,
     /// What keeps all of it from starting.
     limit: Option<WaitReason>,
@@ -32,103 +55,104 @@ impl State {
     /// Why all that wait do, and their places. Jobs that ask for the same, with priorities of one class,
     /// have the same reason.
     pub fn waiting(&mut self, now: Timestamp) -> BTreeMap<JobId, Waiting> {
-        self.tell_waiting(None, now)
+        let all = self.queue.jobs.keys().chain(self.pending.keys()).copied().collect();
+        self.waiting_of(&all, &mut self.places(now))
     }
 
-    /// The same of these jobs alone. The others are counted, as they stand ahead of them, and cost next to nothing.
+    /// The same of these jobs alone, from the places of all.
     pub fn waiting_of(
         &mut self,
         jobs: &BTreeSet<JobId>,
-        now: Timestamp,
+        places: &mut Places,
     ) -> BTreeMap<JobId, Waiting> {
-        self.tell_waiting(Some(jobs), now)
+        let said = jobs.iter().filter_map(|job| Some((*job, self.tell(*job, places)?)));
+        said.collect()
     }
 
-    fn tell_waiting(
-        &mut self,
-        asked: Option<&BTreeSet<JobId>>,
-        now: Timestamp,
-    ) -> BTreeMap<JobId, Waiting> {
-        let alike: Option<BTreeSet<Alike>> =
-            asked.map(|jobs| jobs.iter().filter_map(|job| self.alike(*job)).collect());
-        let mut all = BTreeMap::new();
+    /// The places of all that wait.
+    #[must_use]
+    pub fn places(&self, now: Timestamp) -> Places {
+        let balance = self.balance(None, now);
+        let pending = self.pending.values().map(|pending| pending.waiter);
+        let all = self.queue.in_order_with(pending, |line| self.behind(line, &balance));
+        let mut places = Places {
+            now,
+            order: Vec::with_capacity(all.len()),
+            at: HashMap::with_capacity_and_hasher(all.len(), Quick::default()),
+            limited: HashMap::default(),
+            limits: HashMap::default(),
+            reasons: HashMap::new(),
+        };
         let mut lines: HashMap<LineIndex, OfLine, Quick> = HashMap::default();
         let mut clusters: HashMap<VirtualClusterName, usize> = HashMap::new();
         let mut positions: Vec<u32> = Vec::new();
-        let mut reasons: HashMap<Alike, WaitReason> = HashMap::new();
-        let balance = self.balance(None, now);
-        let behind = |line: &Line| self.behind(line, &balance);
-        let pending = self.pending.values().map(|pending| pending.waiter);
-        for (key, line) in self.queue.in_order_with(pending, behind) {
-            let line = lines.entry(line).or_insert_with(|| self.of_line(line, &mut clusters));
-            let is_asked = asked.is_none_or(|jobs| jobs.contains(&key.job));
-            if let Some(reason) =
-                line.limit.as_ref().filter(|_| !self.pending.contains_key(&key.job))
-            {
-                if is_asked {
-                    all.insert(key.job, without_place(reason.clone(), None));
-                }
+        for (key, line) in all {
+            let job = key.job;
+            let of_line = lines.entry(line).or_insert_with(|| self.of_line(line, &mut clusters));
+            if of_line.limit.is_some() && !self.pending.contains_key(&job) {
+                places.limited.insert(job, line);
                 continue;
             }
-            positions.resize(positions.len().max(line.cluster + 1), 0);
-            let position = &mut positions[line.cluster];
+            positions.resize(positions.len().max(of_line.cluster + 1), 0);
+            let position = &mut positions[of_line.cluster];
             *position += 1;
-            let position = *position;
-            let like = (line.like, key.turn.priority.0.class());
-            // Of others only the first of a class is looked at, of which somebody who asks is: its reason is his.
-            let tells = alike.as_ref().is_none_or(|alike| alike.contains(&like));
-            if !is_asked && (!tells || reasons.contains_key(&like)) {
-                continue;
-            }
-            let class = Arc::clone(&line.class);
-            let wanted = Wanted { job: key.job, class: &class };
-            let waiting = self.tell(wanted, (like, position), &mut reasons, now);
-            if is_asked {
-                all.insert(key.job, waiting);
-            }
+            let like = (of_line.like, key.turn.priority.0.class());
+            places.at.insert(job, places.order.len());
+            places.order.push(Ranked { job, line, like, position: *position });
         }
-        let of = |waiter: &Waiter| resting(waiter, now);
-        match asked {
-            None => all.extend(self.queue.jobs.values().filter_map(of)),
-            Some(jobs) => {
-                let waiters = jobs.iter().filter_map(|job| self.queue.jobs.get(job));
-                all.extend(waiters.filter_map(of));
-            }
-        }
-        all
+        let limits = lines.into_iter().filter_map(|(line, of_line)| Some((line, of_line.limit?)));
+        places.limits.extend(limits);
+        places
     }
 
-    /// What is said of a job with a place in the queue. The reason of the first of a class is kept for the others.
-    fn tell(
-        &mut self,
-        wanted: Wanted,
-        (like, position): (Alike, u32),
-        reasons: &mut HashMap<Alike, WaitReason>,
-        now: Timestamp,
-    ) -> Waiting {
-        if let Some(waiting) = self.preempting(wanted.job, position, now) {
-            return waiting;
+    fn tell(&mut self, job: JobId, places: &mut Places) -> Option<Waiting> {
+        if let Some(line) = places.limited.get(&job) {
+            return Some(without_place(places.limits.get(line)?.clone(), None));
         }
-        let expected_start = self.hold_of(wanted.job).map(|hold| hold.reservation.start);
-        let reason = match self.rests(wanted, now) {
-            Some(reason) => reason,
-            None => match reasons.get(&like) {
-                Some(WaitReason::Behind { .. }) => WaitReason::Behind { ahead: position - 1 },
-                Some(known) => known.clone(),
-                None => {
-                    let reason = self.reason(wanted, position - 1, now);
-                    reasons.insert(like, reason.clone());
-                    reason
-                }
-            },
+        let Some(at) = places.at.get(&job) else {
+            return resting(self.queue.jobs.get(&job)?, places.now).map(|(_, waiting)| waiting);
         };
-        Waiting { reason, position, expected_start }
+        let ranked = places.order[*at];
+        let Ranked { line, position, .. } = ranked;
+        if let Some(waiting) = self.preempting(job, position, places.now) {
+            return Some(waiting);
+        }
+        let expected_start = self.hold_of(job).map(|hold| hold.reservation.start);
+        let class = self.queue.class(line);
+        let reason = match self.rests(Wanted { job, class: &class }, places.now) {
+            Some(reason) => reason,
+            None => self.reason_among(ranked, places)?,
+        };
+        Some(Waiting { reason, position, expected_start })
     }
 
-    fn alike(&self, job: JobId) -> Option<Alike> {
-        let waiter = self.queue.jobs.get(&job)?;
-        let line = self.queue.lines.get(&waiter.line)?;
-        Some((line.like, waiter.key.turn.priority.0.class()))
+    /// Why a job finds no room: as the first of those that are alike, which is kept for the others.
+    fn reason_among(&mut self, ranked: Ranked, places: &mut Places) -> Option<WaitReason> {
+        let Ranked { job, like, position, .. } = ranked;
+        let (first, reason) = match places.reasons.get(&like) {
+            Some(known) => known.clone(),
+            None => {
+                let found = self.first_reason(like, places)?;
+                places.reasons.entry(like).or_insert(found).clone()
+            }
+        };
+        Some(match reason {
+            WaitReason::Behind { .. } if first != job => WaitReason::Behind { ahead: position - 1 },
+            reason => reason,
+        })
+    }
+
+    /// The first of those that are alike that waits for room, and why it finds none.
+    fn first_reason(&mut self, like: Alike, places: &Places) -> Option<(JobId, WaitReason)> {
+        for ranked in places.order.iter().filter(|ranked| ranked.like == like) {
+            let Ranked { job, line, position, .. } = *ranked;
+            let class = self.queue.class(line);
+            let wanted = Wanted { job, class: &class };
+            if !self.pending.contains_key(&job) && self.rests(wanted, places.now).is_none() {
+                return Some((job, self.reason(wanted, position - 1, places.now)));
+            }
+        }
+        None
     }
 
     fn of_line(
@@ -140,7 +164,7 @@ impl State {
         let next = clusters.len();
         let cluster = *clusters.entry(class.of.virtual_cluster.clone()).or_insert(next);
         let (like, limit) = (self.queue.lines[&line].like, self.limit_of(&class));
-        OfLine { class, like, limit, cluster }
+        OfLine { like, limit, cluster }
     }
 }
 

@@ -396,9 +396,10 @@ impl World {
     /// Some are told the same alone as among all.
     fn says_the_same_of_some(&mut self) {
         let all = self.state.waiting(self.now);
+        let mut places = self.state.places(self.now);
         for part in [2, 3] {
             let some: BTreeSet<JobId> = all.keys().copied().step_by(part).collect();
-            let said = self.state.waiting_of(&some, self.now);
+            let said = self.state.waiting_of(&some, &mut places);
             assert_eq!(said.keys().copied().collect::<BTreeSet<_>>(), some);
             said.iter().for_each(|(job, said)| assert_eq!(said, &all[job], "{job}"));
         }

@@ -21,8 +21,34 @@ const HAD_TO_MS: i64 = 1_000;
 pub struct PastWaits {
     /// The oldest first, each with whose it was.
     all: VecDeque<[Group; 5]>,
-    /// By what makes waits alike, the oldest first.
-    of: HashMap<Group, VecDeque<i64>>,
+    /// By what makes waits alike.
+    of: HashMap<Group, Waits>,
+}
+
+/// Those of one group.
+#[derive(Debug, Clone, Default)]
+struct Waits {
+    /// The oldest first.
+    as_they_came: VecDeque<i64>,
+    /// The same, the shortest first: of each job of a long list it is asked which were longer.
+    by_length: Vec<i64>,
+}
+
+impl Waits {
+    fn add(&mut self, wait: i64) {
+        self.as_they_came.push_back(wait);
+        self.by_length.insert(self.by_length.partition_point(|other| *other < wait), wait);
+    }
+
+    fn forget_oldest(&mut self) {
+        if let Some(wait) = self.as_they_came.pop_front() {
+            self.by_length.remove(self.by_length.partition_point(|other| *other < wait));
+        }
+    }
+
+    fn longer(&self, than: i64) -> &[i64] {
+        &self.by_length[self.by_length.partition_point(|wait| *wait <= than)..]
+    }
 }
 
 /// Jobs that are alike.
@@ -67,7 +93,7 @@ impl PastWaits {
         }
         let groups = Group::all(like, name);
         for group in &groups {
-            self.of.entry(group.clone()).or_default().push_back(waited_ms);
+            self.of.entry(group.clone()).or_default().add(waited_ms);
         }
         self.all.push_back(groups);
         if self.all.len() > REMEMBERED {
@@ -79,8 +105,8 @@ impl PastWaits {
     fn forget_oldest(&mut self) {
         for group in self.all.pop_front().into_iter().flatten() {
             if let Some(waits) = self.of.get_mut(&group) {
-                waits.pop_front();
-                if waits.is_empty() {
+                waits.forget_oldest();
+                if waits.as_they_came.is_empty() {
                     self.of.remove(&group);
                 }
             }
@@ -99,12 +125,10 @@ impl PastWaits {
     ) -> Option<Expected> {
         let waited = now.since(since).max(0);
         let range = |group: &Group| {
-            let waits = self.of.get(group)?.iter().copied();
-            let mut longer: Vec<i64> = waits.filter(|wait| *wait > waited).collect();
+            let longer = self.of.get(group)?.longer(waited);
             if longer.len() < ENOUGH {
                 return None;
             }
-            longer.sort_unstable();
             let runs = u32::try_from(longer.len()).unwrap_or(u32::MAX);
             let at = |quarter: usize| since.plus_millis(longer[(longer.len() - 1) * quarter / 4]);
             let ground = Ground::PastWaits { like: group.likeness(), runs };
@@ -180,6 +204,24 @@ mod tests {
     }
 
     #[test]
+    fn the_longer_ones_are_found_whatever_was_forgotten() {
+        let mut waits = Waits::default();
+        let lengths = [5, 3, 9, 3, 7, 1, 9, 4];
+        for (came, wait) in lengths.into_iter().enumerate() {
+            waits.add(wait);
+            if came >= 4 {
+                waits.forget_oldest();
+            }
+            let kept = &lengths[came.saturating_sub(3)..=came];
+            for than in 0..10 {
+                let mut longer: Vec<i64> = kept.iter().copied().filter(|w| *w > than).collect();
+                longer.sort_unstable();
+                assert_eq!(waits.longer(than), longer, "{kept:?}, than {than}");
+            }
+        }
+    }
+
+    #[test]
     fn what_is_remembered_is_bounded_and_who_did_not_wait_is_not_counted() {
         let mut past = PastWaits::default();
         let name = |n: usize| format!("job{}", char::from(b'a' + (n % 26) as u8)).parse().unwrap();
@@ -188,8 +230,8 @@ mod tests {
             past.record(&like("nlp", "ada", 1), &name(n), HAD_TO_MS - 1);
         }
         assert_eq!(past.all.len(), REMEMBERED);
-        assert_eq!(past.of[&Group::Everything].len(), REMEMBERED);
+        assert_eq!(past.of[&Group::Everything].as_they_came.len(), REMEMBERED);
         let named = past.of.iter().filter(|(group, _)| matches!(group, Group::Name(..)));
-        assert_eq!(named.map(|(_, waits)| waits.len()).sum::<usize>(), REMEMBERED);
+        assert_eq!(named.map(|(_, waits)| waits.by_length.len()).sum::<usize>(), REMEMBERED);
     }
 }

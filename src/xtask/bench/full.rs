@@ -20,6 +20,9 @@ const NODES: u32 = 10_000;
 const RUNNING: u32 = NODES;
 const WAITING: u32 = 100_000;
 
+/// The newest jobs: at once after all of them came, and later again and again.
+const LIST: &str = "/api/v2/jobs?limit=20";
+
 /// All nodes answer by then and all run that have room, or something is wrong.
 const PATIENCE: Duration = Duration::from_secs(900);
 /// So long nothing happens, before what it takes is measured.
@@ -36,6 +39,7 @@ pub(super) fn measure(binary: &Path) -> Result<Vec<Measured>> {
     thread::sleep(SETTLING);
     let full = berth.memory("VmRSS")?;
     submit_each(&berth, WAITING, |number| whole_node(&format!("waits-{number}")))?;
+    let first = nodes::timed(|| berth.get(LIST).map(drop))?;
     thread::sleep(SETTLING);
     let waiting = berth.memory("VmRSS")?;
     let (idle, before) = (Instant::now(), berth.processor_seconds()?);
@@ -43,7 +47,7 @@ pub(super) fn measure(binary: &Path) -> Result<Vec<Measured>> {
     let used = (berth.processor_seconds()? - before) * 100.0 / idle.elapsed().as_secs_f64();
     let mut submitted = nodes::submissions(&berth)?;
     let job = nodes::late(&berth, "/api/v2/jobs/admin~runs-0")?;
-    let list = nodes::late(&berth, "/api/v2/jobs?limit=20")?;
+    let list = nodes::late(&berth, LIST)?;
     let each = |more: f64, jobs: u32| more * 1024.0 / f64::from(jobs);
     Ok(vec![
         Measured { name: "full_running", value: each(full - empty, RUNNING), unit: "KiB a job" },
@@ -53,6 +57,7 @@ pub(super) fn measure(binary: &Path) -> Result<Vec<Measured>> {
         Measured { name: "full_submit_p50", value: part(&mut submitted, 50), unit: "ms" },
         Measured { name: "full_submit_p99", value: part(&mut submitted, 99), unit: "ms" },
         Measured { name: "full_job_p99", value: job, unit: "ms" },
+        Measured { name: "full_list_first", value: first, unit: "ms" },
         Measured { name: "full_list_p99", value: list, unit: "ms" },
         Measured { name: "full_restart", value: restart(&berth, binary)?, unit: "s" },
     ])

@@ -158,7 +158,8 @@ fn until_succeeded(berth: &Berth, job: &str) -> Result<()> {
     bail!("{job} does not end")
 }
 
-fn timed(work: impl FnOnce() -> Result<()>) -> Result<f64> {
+/// How long something takes, in milliseconds.
+pub(super) fn timed(work: impl FnOnce() -> Result<()>) -> Result<f64> {
     let begun = Instant::now();
     work()?;
     Ok(begun.elapsed().as_secs_f64() * 1e3)

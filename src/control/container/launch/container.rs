@@ -14,7 +14,7 @@ use super::attempt::{Admitted, Read};
 use super::error::LaunchError;
 use super::{Launch, Provided};
 use crate::container::{endpoint, folders, guest, lease, public_keys, storages};
-use crate::known::cluster::capacity;
+use crate::known::capacity::capacity;
 use crate::known::quarantine::labels;
 
 /// Makes the spec of a task's container. It grows with the number of tasks: it is made when there is

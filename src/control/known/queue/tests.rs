@@ -428,6 +428,30 @@ proptest! {
         }
     }
 
+    /// Whoever has asked before, and of whomever.
+    #[test]
+    fn what_is_said_of_some_who_wait_is_what_is_said_among_all(
+        events in prop::collection::vec(any_event(), 1..40),
+    ) {
+        let (mut records, mut queue) = (Records::new(), Queue::default());
+        for event in events {
+            records.happens(&event, &mut queue);
+            let ids: Vec<JobId> = queue.requests().iter().map(|request| request.job).collect();
+            queue.waiting(&ids, records.now);
+            records.pass(&mut queue, true);
+            queue.waiting(&ids, records.now);
+            queue.unsay();
+            for part in [3, 2, 1] {
+                let some: Vec<JobId> = ids.iter().copied().step_by(part).collect();
+                queue.said.of(&mut queue.state, &some, records.now);
+            }
+            let among_all = queue.state.waiting(records.now);
+            for job in ids {
+                prop_assert_eq!(queue.said.get(job), among_all.get(&job), "{}", job);
+            }
+        }
+    }
+
     /// Whoever has asked before, and whatever has happened since.
     #[test]
     fn what_is_said_to_be_free_is_what_a_dry_run_of_the_same_user_finds(

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::node::Node;
 use super::to_measure;
-use crate::known::cluster::capacity;
+use crate::known::capacity::capacity;
 use crate::known::readings::Readings;
 use crate::shared::Shared;
 use crate::wake::now;

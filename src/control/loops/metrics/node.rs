@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 
 use super::idle;
 use crate::container::samples;
-use crate::known::cluster::gpu_indices;
+use crate::known::capacity::gpu_indices;
 use crate::known::identity::Identity;
 use crate::known::metrics::{History, MOST_GPUS, Use, together};
 use crate::known::readings::Readings;

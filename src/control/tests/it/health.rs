@@ -99,7 +99,9 @@ async fn alarms_have_their_figures() {
     let times = &figures.engine_calls["create"];
     assert_eq!((times.count, times.within.len()), (2, 9));
     assert!(figures.database_bytes.is_some_and(|bytes| bytes > 4_096));
-    for name in ["submissions", "nodes", "sightings", "schedule", "jobs", "images", "sweep"] {
+    for name in
+        ["submissions", "nodes", "sightings", "schedule", "jobs", "lists", "images", "sweep"]
+    {
         let known = figures.loops.iter().find(|pass| pass.name == name);
         assert!(known.is_some_and(|pass| pass.age <= pass.patience), "{name}: {figures:#?}");
     }

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use api::audit::AuditAction;
-use api::cluster::Trial;
-use api::{Actor, ErrorCode};
+use api::cluster::{NodeView, Trial};
+use api::node_map::{Colour, Face, NodeOrder, NodeQuery, Only, Shown};
+use api::{Actor, Backend, ErrorCode};
 use bytes::Bytes;
 use protocol::amount::Amount;
 use protocol::architecture::Architecture;
@@ -161,6 +162,7 @@ async fn each_node_and_each_virtual_cluster_says_what_is_held_of_it() {
     held.sort();
     let expected = [("pair", 8), ("pair", 8), ("single", 4)];
     assert_eq!(held, expected.map(|(name, gpus)| (name.to_owned(), gpus)));
+    in_parts(backend, &list).await;
     let clusters = backend.virtual_clusters.list(&admin()).await.unwrap();
     let [only] = clusters.as_slice() else { panic!("there is one virtual cluster") };
     assert_eq!(only.used.gpus.values().copied().sum::<Amount>(), Amount::whole(20));
@@ -169,6 +171,31 @@ async fn each_node_and_each_virtual_cluster_says_what_is_held_of_it() {
     let alone = backend.virtual_clusters.get(&admin(), &name).await.unwrap();
     assert_eq!((&alone.used, alone.running_jobs), (&only.used, 2));
     close(&control).await;
+}
+
+/// What is said of all nodes beside a part of them is what each of them says.
+async fn in_parts(backend: &Backend, list: &[NodeView]) {
+    let by_free = NodeQuery { face: Face::Table, order: NodeOrder::Free, ..NodeQuery::default() };
+    for (descending, frees) in [(false, [0, 0]), (true, [4, 0])] {
+        let query = NodeQuery { descending, limit: 2, ..by_free.clone() };
+        let map = backend.nodes.map(&admin(), &query).await.unwrap();
+        assert_eq!((map.all, map.total, map.gpus), (3, 3, 24));
+        assert_eq!((map.used, map.counts[&Only::Free]), (Amount::whole(20), 1));
+        let Shown::Table(rows) = map.shown else { panic!("it is a table") };
+        assert_eq!(rows.iter().map(|row| row.free).collect::<Vec<_>>(), frees);
+        for row in rows {
+            let node = list.iter().find(|node| node.name == row.name).unwrap();
+            let free = node.gpus.iter().filter(|gpu| gpu.job.is_none()).count() as u64;
+            assert_eq!((row.free, row.tasks), (free, node.tasks.len() as u64));
+        }
+    }
+    let single = NodeQuery { text: "Single".to_owned(), limit: 9, ..by_free };
+    let single = backend.nodes.map(&admin(), &single).await.unwrap();
+    assert_eq!((single.all, single.total, single.used), (3, 1, Amount::whole(4)));
+    let by_job = NodeQuery { colour: Colour::Job, limit: 9, ..NodeQuery::default() };
+    let by_job = backend.nodes.map(&admin(), &by_job).await.unwrap();
+    let holders = [("admin~pair", 16), ("admin~single", 4)];
+    assert_eq!(by_job.holders, holders.map(|(job, gpus)| (job.to_owned(), Amount::whole(gpus))));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

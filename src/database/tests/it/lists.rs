@@ -294,6 +294,24 @@ on_both! {
         assert_eq!(counts.values().sum::<u64>(), 19);
     }
 
+    async fn what_very_many_jobs_became_is_read_before_somebody_lists(stage) {
+        jobs::refresh_lists(&stage.db).await?;
+        let mut numbers = 0..;
+        for count in [10, 1_100] {
+            let news: Vec<_> = numbers.by_ref().take(count).map(jumble).collect();
+            write!(stage, |tx| jobs::insert_many(&tx, &news));
+            jobs::refresh_lists(&stage.db).await?;
+            // Lists hear nothing of this: they have it only of jobs that they read then.
+            write!(stage, |tx| tx.execute_unprepared("UPDATE jobs SET state = 'FAILED'"));
+            let counts = jobs::counts(&stage.db, &JobQuery::default(), NOW).await?;
+            let expected = match count {
+                10 => BTreeMap::from([(State::Failed, 10)]),
+                _ => BTreeMap::from([(State::Failed, 10), (State::Waiting, 1_100)]),
+            };
+            assert_eq!(counts, expected);
+        }
+    }
+
     async fn counts_leave_the_states_out_of_account(stage) {
         let rows = fill(&stage, 160).await?;
         let filter = JobQuery {
