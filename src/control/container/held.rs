@@ -4,6 +4,7 @@ use protocol::ids::NodeName;
 
 use super::guest::program::{Guest, Guests};
 use super::images::doings::Doings;
+use super::known_keys::KnownKeys;
 use super::tunnels::idle::Tunnels;
 use crate::known::cluster::{Cluster, architecture};
 use crate::wake::Moments;
@@ -19,6 +20,8 @@ pub(crate) struct Held {
     pub(crate) tunnels: Tunnels,
     /// Counts the changes of users' public keys.
     pub(crate) key_changes: Moments,
+    /// Those that were read for launches just now.
+    pub(crate) known_keys: KnownKeys,
 }
 
 impl Held {
@@ -28,6 +31,7 @@ impl Held {
             images: Doings::default(),
             tunnels: Tunnels::default(),
             key_changes: Moments::default(),
+            known_keys: KnownKeys::default(),
         }
     }
 
