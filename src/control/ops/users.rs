@@ -229,7 +229,7 @@ impl Users for Ops {
             Ok(Some(jobs))
         });
         let jobs = removed.await?.ok_or_else(|| missing(name))?;
-        // His keys are gone with him: whoever gets his name has others.
+        // His keys are gone with him.
         self.0.containers.key_changes.next();
         self.0.outbound.posted.forget(name);
         for job in jobs {
