@@ -10,6 +10,7 @@ pub(crate) mod forgotten;
 pub(crate) mod guest;
 pub(crate) mod held;
 pub(crate) mod images;
+pub(crate) mod known_keys;
 pub(crate) mod launch;
 pub(crate) mod lease;
 pub(crate) mod probe;

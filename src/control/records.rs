@@ -11,3 +11,4 @@ pub(crate) mod notices;
 pub(crate) mod store;
 pub(crate) mod unseen;
 pub(crate) mod usage;
+pub(crate) mod user_names;

@@ -115,6 +115,16 @@ pub async fn list(conn: &impl ConnectionTrait) -> Result<Vec<UserRecord>> {
     rows.into_iter().map(row::Model::into_record).collect()
 }
 
+/// The names of all users.
+///
+/// # Errors
+/// See [`crate::Error`].
+pub async fn names(conn: &impl ConnectionTrait) -> Result<HashSet<String>> {
+    let query = row::Entity::find().select_only().column(row::Column::Name);
+    let names: Vec<String> = query.into_tuple().all(conn).await?;
+    Ok(names.into_iter().collect())
+}
+
 /// Stores another password, with whether it is good for choosing another one alone. `false`: there is
 /// no such user.
 ///

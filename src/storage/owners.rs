@@ -75,7 +75,7 @@ impl Storage {
     pub async fn claim_and_make(&self, place: &StoragePath, user: &UserName) -> Result<bool> {
         match (&self.place, named(user, place)) {
             (Place::Folder(folder), Some(entry)) => {
-                folder.make_and_link(place, &entry, (&of_all(user), &claim(place))).await
+                folder.make_and_link(place, &of_all(user), (&entry, &claim(place))).await
             }
             (Place::Folder(_) | Place::Web(_), _) => Ok(false),
         }
@@ -171,7 +171,7 @@ fn of_all(user: &UserName) -> StoragePath {
     StoragePath::own(&format!("users/{}", folder_name(user)))
 }
 
-/// The entry of a place whose path is its name; `None`: no file can be called so.
+/// The entry of a place whose path is its name, whatever the file has; `None`: no file can be called so.
 fn named(user: &UserName, place: &StoragePath) -> Option<StoragePath> {
     let name = place.as_str().replace('%', PERCENT).replace('/', SLASH);
     list_of(user).child(&name).filter(|_| name.len() <= LONGEST_NAME)

@@ -4,6 +4,7 @@ use protocol::ids::NodeName;
 
 use super::guest::program::{Guest, Guests};
 use super::images::doings::Doings;
+use super::known_keys::KnownKeys;
 use super::tunnels::idle::Tunnels;
 use crate::known::capacity::architecture;
 use crate::known::cluster::Cluster;
@@ -20,6 +21,8 @@ pub(crate) struct Held {
     pub(crate) tunnels: Tunnels,
     /// Counts the changes of users' public keys.
     pub(crate) key_changes: Moments,
+    /// Those that were read for launches just now.
+    pub(crate) known_keys: KnownKeys,
 }
 
 impl Held {
@@ -29,6 +32,7 @@ impl Held {
             images: Doings::default(),
             tunnels: Tunnels::default(),
             key_changes: Moments::default(),
+            known_keys: KnownKeys::default(),
         }
     }
 

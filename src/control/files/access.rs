@@ -135,7 +135,13 @@ impl Access<'_> {
         if !place.parent().is_some_and(|folder| rights::is_of_documents(&folder)) {
             return Ok(false);
         }
-        match self.whose(place).await? {
+        // Whoever had a place before there was a user of its name keeps it: a moment makes no difference.
+        let is_user = match rights::name(place) {
+            Some(name) if name == self.actor.user => true,
+            Some(name) => self.store.user_names.have(&self.store.database, &name).await?,
+            None => false,
+        };
+        match rights::whose(place, |_its_name| is_user) {
             Whose::Claim(_) => {
                 Ok(self.store.storage.claim_and_make(place, &self.actor.user).await?)
             }

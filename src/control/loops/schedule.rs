@@ -250,9 +250,8 @@ async fn store(
         .await?;
     transaction.commit().await?;
     shared.live.note_stored(placed.iter().map(|(job, _, _)| job.row.id));
-    for (job, _, _) in placed.iter().filter(|(job, _, _)| job.row.attempt.is_none()) {
-        shared.jobs.scheduler.note_waited(&job.row, at);
-    }
+    let first = placed.iter().filter(|(job, _, _)| job.row.attempt.is_none());
+    shared.jobs.scheduler.note_waited(first.map(|(job, _, _)| &job.row), at);
     let mut told: Vec<Change> = placed
         .iter()
         .map(|(job, _, _)| {

@@ -57,7 +57,8 @@ impl Jobs for Ops {
     async fn submit(&self, actor: &Actor, submission: Submission) -> Result<Submitted> {
         let mut parsed = parse(&submission.text).map_err(Error::invalid_job)?;
         let key = JobKey { user: actor.user.clone(), name: parsed.spec.name.clone() };
-        if let Some(expected) = submission.expected_name.filter(|name| *name != key.name) {
+        if let Some(expected) = submission.expected_name.as_ref().filter(|name| **name != key.name)
+        {
             let message = format!("the address names {expected}, the job file {}", key.name);
             return Err(Error::new(ErrorCode::InvalidParametersError, message));
         }
@@ -65,16 +66,22 @@ impl Jobs for Ops {
             let message = "a value is masked (******) whose name says that it is secret: give it";
             return Err(Error::new(ErrorCode::InvalidParametersError, message));
         }
-        let stored = database::jobs::by_key(self.shared.store.database.read(), &key).await;
-        if stored?.is_some() {
-            return Err(name_taken(&key));
-        }
-        let secrets = self.secrets(actor, &parsed, submission.cloned_from.as_ref()).await?;
-        admission::check(&self.shared, actor, &parsed.spec, &secrets)
-            .await
-            .map_err(|refusal| refusal.about(&submission.text))?;
         let store = &self.shared.store;
-        let made = admission::create_output(store, actor, &mut parsed.spec).await?;
+        let admitted = self.admitted(actor, &parsed, &submission).await;
+        let new = match admitted.is_ok() {
+            true => admission::create_new_output(store, actor, &parsed.spec).await,
+            false => None,
+        };
+        // Whoever has a job of that name has its folder, nearly always: where that is new the name need not be
+        // looked up here, for it is when the job is stored.
+        if new.is_none() {
+            self.free(&key).await?;
+        }
+        let secrets = admitted?;
+        let made = match new {
+            Some(made) => made,
+            None => admission::create_output(store, actor, &mut parsed.spec).await?,
+        };
         let seal = |(name, value): (&str, &str)| {
             (name.to_owned(), self.shared.seal.seal(&sealing::context(&key, name), value))
         };
@@ -341,6 +348,25 @@ impl Ops {
             }
         }
         spec
+    }
+
+    /// Refuses a name that a job of the same user's has.
+    async fn free(&self, key: &JobKey) -> Result<()> {
+        let found = database::jobs::by_key(self.shared.store.database.read(), key).await;
+        found?.map_or(Ok(()), |_| Err(name_taken(key)))
+    }
+
+    /// The secrets of a job that is let in.
+    async fn admitted(
+        &self,
+        actor: &Actor,
+        parsed: &Parsed,
+        submission: &Submission,
+    ) -> Result<Secrets> {
+        let secrets = self.secrets(actor, parsed, submission.cloned_from.as_ref()).await?;
+        let checked = admission::check(&self.shared, actor, &parsed.spec, &secrets).await;
+        checked.map_err(|refusal| refusal.about(&submission.text))?;
+        Ok(secrets)
     }
 
     async fn job(&self, key: &JobKey) -> Result<Job> {

@@ -27,6 +27,11 @@ use crate::wake::now;
 const WAITING: usize = 4_096;
 /// Jobs stored by one transaction at most.
 const AT_ONCE: usize = 256;
+/// So many jobs of one transaction are some of many that come,
+const MANY: usize = 4;
+/// and the next ones are waited for so long: a transaction waits for the disk, and everybody else who writes waits
+/// for it, be it of few jobs or of many. Where a job comes alone, it is stored at once.
+const GATHERING: Duration = Duration::from_millis(10);
 /// Where nothing is submitted it says so often that it would take it.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Without it no job is taken.
@@ -89,6 +94,7 @@ pub(crate) async fn run(
         }
         let began = Instant::now();
         let mut pending = std::mem::take(&mut batch);
+        let more_come = are_of_many(pending.len());
         let results = match insert(&shared, &mut pending).await {
             Ok(results) => {
                 passes.ended(began);
@@ -108,7 +114,15 @@ pub(crate) async fn run(
             let _nobody_waits = pending.answer.send(result);
         }
         shared.live.bells.schedule.ring();
+        if more_come {
+            tokio::time::sleep(GATHERING).await;
+        }
     }
+}
+
+/// Whether so many jobs that came together are some of many, of which all that wait are stored by now.
+fn are_of_many(jobs: usize) -> bool {
+    (MANY..AT_ONCE).contains(&jobs)
 }
 
 async fn insert(
@@ -193,4 +207,16 @@ fn nobody(job: &NewJob) -> Error {
 /// The error of a name that is in use.
 fn taken(job: &NewJob) -> Error {
     super::jobs::name_taken(&job.key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_alone_is_stored_at_once_and_many_wait_for_each_other() {
+        assert!([1, MANY - 1].iter().all(|jobs| !are_of_many(*jobs)));
+        assert!([MANY, 64, AT_ONCE - 1].iter().all(|jobs| are_of_many(*jobs)));
+        assert!(!are_of_many(AT_ONCE), "others wait already");
+    }
 }

@@ -229,6 +229,8 @@ impl Users for Ops {
             Ok(Some(jobs))
         });
         let jobs = removed.await?.ok_or_else(|| missing(name))?;
+        // His keys are gone with him.
+        self.0.containers.key_changes.next();
         self.0.outbound.posted.forget(name);
         for job in jobs {
             self.0.live.tell_job(job.id, &job.key, job.state);

@@ -6,6 +6,7 @@ use database::{Database, Transaction};
 use storage::Storage;
 
 use super::bursts::Bursts;
+use super::user_names::UserNames;
 
 /// The database and users' files.
 #[derive(Debug)]
@@ -14,11 +15,14 @@ pub(crate) struct Store {
     pub(crate) storage: Storage,
     /// What was written to the audit log of late, of what comes in bursts.
     pub(crate) bursts: Mutex<Bursts>,
+    /// Which names were users' a moment ago.
+    pub(crate) user_names: UserNames,
 }
 
 impl Store {
     pub(crate) fn new(database: Database, storage: Storage) -> Self {
-        Self { database, storage, bursts: Mutex::default() }
+        let user_names = UserNames::default();
+        Self { database, storage, bursts: Mutex::default(), user_names }
     }
 
     /// Does `work` in one write transaction: all of it is stored, or nothing.

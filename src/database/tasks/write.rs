@@ -79,9 +79,48 @@ pub async fn update_many(
 ) -> Result<u64> {
     let mut changed = 0;
     for updates in updates.chunks(ROWS_A_STATEMENT) {
-        changed += conn.execute_raw(update_statement(conn, updates)).await?.rows_affected();
+        let statement = match updates.iter().all(is_intent) {
+            true => intent_statement(conn, updates),
+            false => update_statement(conn, updates),
+        };
+        changed += conn.execute_raw(statement).await?.rows_affected();
     }
     Ok(changed)
+}
+
+/// Whether nothing but the intent of a task changes, which goes on to prepare.
+fn is_intent((_, expected, update): &(TaskKey, State, TaskUpdate)) -> bool {
+    let intent = TaskUpdate { intent: update.intent, ..TaskUpdate::to(State::Preparing) };
+    *expected == State::Preparing && *update == intent && update.intent != Change::Keep
+}
+
+/// Each task has one before it is launched. Of a state that is written, even the same one, two indices are written
+/// anew: it is not.
+fn intent_statement(
+    conn: &impl ConnectionTrait,
+    updates: &[(TaskKey, State, TaskUpdate)],
+) -> Statement {
+    let sql = format!(
+        "WITH news (job, attempt, role, task_index, retry, expected, intent) AS (VALUES {}) \
+         UPDATE tasks SET intent = news.intent \
+         FROM news WHERE tasks.job = news.job AND tasks.attempt = news.attempt \
+         AND tasks.role = news.role AND tasks.task_index = news.task_index \
+         AND tasks.retry = news.retry AND tasks.state = news.expected",
+        parameters(form(updates.len()), 7)
+    );
+    let values = filled(updates).flat_map(|(key, expected, update)| {
+        let (_, intent) = news(update.intent);
+        [
+            Value::from(key.job.0),
+            Value::from(i64::from(key.attempt)),
+            Value::from(i64::from(key.role)),
+            Value::from(i64::from(key.index)),
+            Value::from(i64::from(key.retry)),
+            Value::from(expected.as_str()),
+            Value::from(intent.map(word)),
+        ]
+    });
+    Statement::from_sql_and_values(conn.get_database_backend(), sql, values)
 }
 
 fn update_statement(
@@ -139,5 +178,31 @@ fn news<T>(change: Change<T>) -> (bool, Option<T>) {
         Change::Keep => (false, None),
         Change::Clear => (true, None),
         Change::Set(value) => (true, Some(value)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::ids::JobId;
+
+    use super::*;
+
+    const KEY: TaskKey = TaskKey { job: JobId(1), attempt: 0, role: 0, index: 0, retry: 0 };
+
+    #[test]
+    fn an_intent_alone_makes_no_index_follow() {
+        let launch = || TaskUpdate {
+            intent: Change::Set(Intent::Launch),
+            ..TaskUpdate::to(State::Preparing)
+        };
+        let clear = TaskUpdate { intent: Change::Clear, ..launch() };
+        assert!(is_intent(&(KEY, State::Preparing, launch())));
+        assert!(is_intent(&(KEY, State::Preparing, clear)));
+        let said = TaskUpdate { progress: Change::Set("pulling".to_owned()), ..launch() };
+        let runs = TaskUpdate { state: State::Running, ..launch() };
+        for other in [said, runs.clone(), TaskUpdate::to(State::Preparing)] {
+            assert!(!is_intent(&(KEY, State::Preparing, other.clone())), "{other:?}");
+        }
+        assert!(!is_intent(&(KEY, State::Running, runs)), "what it was doing is forgotten");
     }
 }

@@ -49,22 +49,27 @@ impl Folder {
         self.work(path, move |root| touch(root, &of)).await
     }
 
-    /// Where nothing is at a place, makes an empty file, gives another file one more name and makes a folder at the
-    /// place, all of it at once. `false`: something is there, or the file has no such name, and no folder is made.
+    /// Where nothing is at a place, gives a file two more names and makes a folder at the place, all of it at once.
+    /// `false`: something is there, or the file has no such names, and no folder is made. The first of the names
+    /// says nothing by itself, and may be there already.
     pub(crate) async fn make_and_link(
         &self,
         place: &StoragePath,
-        empty: &StoragePath,
-        (from, to): (&StoragePath, &StoragePath),
+        from: &StoragePath,
+        (first, second): (&StoragePath, &StoragePath),
     ) -> Result<bool> {
-        let (of, empty) = (place.clone(), empty.clone());
-        let (source, target) = (from.clone(), to.clone());
+        let (of, source) = (place.clone(), from.clone());
+        let (first, second) = (first.clone(), second.clone());
         let all = move |root: &Root| -> Result<bool> {
-            if find(root, &target)?.is_some() || find(root, &of)?.is_some() {
+            if find(root, &second)?.is_some() || find(root, &of)?.is_some() {
                 return Ok(false);
             }
-            touch(root, &empty)?;
-            match link_from(root, &source, &target) {
+            // Another name costs half of what another file does.
+            match link_from(root, &source, &first) {
+                Ok(true) | Err(StorageError::Exists { .. }) => {}
+                other => return other,
+            }
+            match link_from(root, &source, &second) {
                 Ok(true) => {}
                 Ok(false) | Err(StorageError::Exists { .. }) => return Ok(false),
                 Err(error) => return Err(error),

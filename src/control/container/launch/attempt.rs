@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use database::attempts;
 use database::tasks::Task;
@@ -194,8 +194,13 @@ impl Attempt {
         containers: &Held,
     ) -> Result<Admitted, LaunchError> {
         // Noted before they are read: what changes meanwhile then shows as a change.
-        let moment = containers.key_changes.last();
-        let lines = Arc::new(public_keys::lines(store, &self.key.user).await?);
+        let (moment, at) = (containers.key_changes.last(), Instant::now());
+        let user = &self.key.user;
+        if let Some(lines) = containers.known_keys.of(user, moment, at) {
+            return Ok(Admitted { moment, lines });
+        }
+        let lines = Arc::new(public_keys::lines(store, user).await?);
+        containers.known_keys.note(user, (moment, at), &lines);
         Ok(Admitted { moment, lines })
     }
 

@@ -138,21 +138,46 @@ impl SchedulerHandle {
         let _too_many_wait = self.questions.try_send(Box::new(news));
     }
 
-    /// A job has ended after so many milliseconds.
-    pub(crate) fn note_ended(&self, job: &Active, exit: &Exit, ran_ms: i64) {
-        let like = runs::like(&job.row, runs::image(&job.spec));
-        let blame = exit.cause.blame();
+    /// Jobs have ended, each after so many milliseconds: all of a pass at once, since the owner is woken for it.
+    pub(crate) fn note_ended<'a>(
+        &self,
+        ended: impl IntoIterator<Item = (&'a Active, &'a Exit, i64)>,
+    ) {
+        let runs = ended.into_iter().map(|(job, exit, ran_ms)| {
+            let like = runs::like(&job.row, runs::image(&job.spec));
+            (like, exit.cause.blame(), ran_ms)
+        });
+        let runs: Vec<_> = runs.collect();
+        if runs.is_empty() {
+            return;
+        }
         self.tell(move |queue| {
-            queue.past.runs.learn(like, blame, ran_ms);
+            for (like, blame, ran_ms) in runs {
+                queue.past.runs.learn(like, blame, ran_ms);
+            }
             queue.learned = true;
         });
     }
 
-    /// A job was given its first place then.
-    pub(crate) fn note_waited(&self, job: &JobRow, placed_at: Timestamp) {
-        let waited_ms = placed_at.since(job.submitted_at);
-        let (like, name) = (runs::like(job, None), job.key.name.clone());
-        self.tell(move |queue| queue.past.waits.record(&like, &name, waited_ms));
+    /// Jobs were given their first places then: all of a pass at once as well.
+    pub(crate) fn note_waited<'a>(
+        &self,
+        jobs: impl IntoIterator<Item = &'a JobRow>,
+        placed_at: Timestamp,
+    ) {
+        let waits = jobs.into_iter().map(|job| {
+            let waited_ms = placed_at.since(job.submitted_at);
+            (runs::like(job, None), job.key.name.clone(), waited_ms)
+        });
+        let waits: Vec<_> = waits.collect();
+        if waits.is_empty() {
+            return;
+        }
+        self.tell(move |queue| {
+            for (like, name, waited_ms) in waits {
+                queue.past.waits.record(&like, &name, waited_ms);
+            }
+        });
     }
 }
 
@@ -182,6 +207,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use protocol::cluster::VirtualClusterSettings;
+    use protocol::exit::Cause;
     use protocol::ids::VirtualClusterName;
 
     use super::*;
@@ -234,6 +260,27 @@ mod tests {
         let known = scheduler.published();
         assert_eq!((known.waiting_in(&within), known.oldest_waiting()), (0, Some(None)));
         assert!(scheduler.waiting(vec![job], Duration::from_secs(60)).await.is_empty());
+    }
+
+    #[tokio::test]
+    async fn what_a_pass_says_of_many_jobs_is_said_at_once() {
+        let scheduler = SchedulerHandle::start(Past::default(), Arc::default()).unwrap();
+        let (go_on, held_up) = std::sync::mpsc::channel();
+        scheduler.tell(move |_queue| held_up.recv().unwrap_or_default());
+        let spec = Arc::new(spec(1, 1));
+        let many = i64::try_from(WAITING).unwrap() + 1;
+        let jobs = (0..many).map(|id| row(JobId(id), &spec, Timestamp(0)));
+        let jobs: Vec<_> = jobs.map(|row| Active { row, spec: Arc::clone(&spec) }).collect();
+        let exit = Exit { code: Some(0), cause: Cause::Succeeded, evidence: Vec::new() };
+        let before = WAITING - scheduler.questions.capacity();
+        scheduler.note_waited(jobs.iter().map(|job| &job.row), Timestamp(5_000));
+        scheduler.note_ended(jobs.iter().map(|job| (job, &exit, 7)));
+        scheduler.note_waited([], Timestamp(5_000));
+        scheduler.note_ended([]);
+        let told = WAITING - scheduler.questions.capacity() - before;
+        assert!(told <= 2, "{told} questions");
+        go_on.send(()).unwrap();
+        assert!(scheduler.ask(|queue| queue.learned).await.unwrap());
     }
 
     #[tokio::test]

@@ -113,13 +113,12 @@ fn task_name(case: &Case, key: &TaskKey) -> String {
 
 /// How long those ran that have ended.
 fn remember_runs(jobs: &KnownJobs, decided: &[(&Case, Decision)]) {
-    for (case, decision) in decided {
-        let ended = decision.job.as_ref().filter(|change| change.to.is_final());
-        let ran = ended.and_then(|change| Some((change.exit.as_ref()?, change.completed_at?)));
-        if let Some(((exit, at), started_at)) = ran.zip(case.attempt.started_at) {
-            jobs.scheduler.note_ended(&case.job, exit, at.since(started_at));
-        }
-    }
+    let ended = decided.iter().filter_map(|(case, decision)| {
+        let change = decision.job.as_ref().filter(|change| change.to.is_final())?;
+        let (exit, at) = (change.exit.as_ref()?, change.completed_at?);
+        Some((&case.job, exit, at.since(case.attempt.started_at?)))
+    });
+    jobs.scheduler.note_ended(ended);
 }
 
 /// Where some were not as they were thought to be (`as_known`), nobody knows which: no job is said to be what

@@ -226,6 +226,22 @@ async fn exists(
     }
 }
 
+/// Makes the output folder of a version 1 job in one step, where nothing is there and nobody has it. `None`: there
+/// is none to be made, or it is to be made as any other is.
+pub(super) async fn create_new_output(
+    store: &Store,
+    actor: &Actor,
+    spec: &JobSpec,
+) -> Option<Vec<StoragePath>> {
+    if has_no_output(spec) {
+        return None;
+    }
+    // What fails now fails again, and is told then.
+    let place = output_place(store, actor, spec).ok()?;
+    let made = Access { store, actor }.make_new(&place).await.ok()?;
+    made.then(|| vec![place])
+}
+
 /// Makes the output folder of a version 1 job: the one it names, else the default one. Where the
 /// default one is somebody else's, who has a job of the same name, it is one in the user's own. Says which folders
 /// were not there before, the deepest first.
@@ -234,7 +250,7 @@ pub(super) async fn create_output(
     actor: &Actor,
     spec: &mut JobSpec,
 ) -> Result<Vec<StoragePath>> {
-    if spec.dialect == Dialect::V2 && spec.output_dir.is_none() {
+    if has_no_output(spec) {
         return Ok(Vec::new());
     }
     let default = spec.output_dir.as_deref().is_none_or(str::is_empty);
@@ -247,11 +263,17 @@ pub(super) async fn create_output(
     }
 }
 
+fn has_no_output(spec: &JobSpec) -> bool {
+    spec.dialect == Dialect::V2 && spec.output_dir.is_none()
+}
+
+fn output_place(store: &Store, actor: &Actor, spec: &JobSpec) -> Result<StoragePath> {
+    let path = environment::output_dir(&facts(store, spec, &key(actor, spec)));
+    store.storage.resolve(&path).map_err(|error| about("outputDir", error))
+}
+
 async fn make_output(store: &Store, actor: &Actor, spec: &JobSpec) -> Result<Vec<StoragePath>> {
-    let key = key(actor, spec);
-    let path = environment::output_dir(&facts(store, spec, &key));
-    let place = store.storage.resolve(&path);
-    let place = place.map_err(|error| about("outputDir", error))?;
+    let place = output_place(store, actor, spec)?;
     let access = Access { store, actor };
     if access.make_new(&place).await.map_err(|error| about("outputDir", error))? {
         return Ok(vec![place]);

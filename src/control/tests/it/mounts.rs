@@ -267,3 +267,28 @@ async fn a_name_that_a_job_may_be_given_is_not_given_up() {
     assert!(files.remove(&actor("alice"), &at("/Output/train"), true).await.unwrap());
     office.write("bob", "/Output/train/x", "x").await.unwrap();
 }
+
+/// Nothing is left of what is refused, either.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_name_is_taken_whatever_became_of_its_folder() {
+    let office = Office::mounted().await;
+    let alice = actor("alice");
+    // A user's first folder is made in another way than all others.
+    for name in ["first", "train"] {
+        office.submit("alice", name, "").await.unwrap();
+        office.given("alice", name).await;
+    }
+    // While a job of hers goes on, no place of hers is given up.
+    for name in ["first", "train"] {
+        office.backend().jobs.stop(&alice, &office.key("alice", name)).await.unwrap();
+        office.ended("alice", name).await;
+    }
+    assert!(office.backend().files.remove(&alice, &at("/Output/train"), true).await.unwrap());
+    for more in ["", r#""virtualCluster": "nowhere","#] {
+        let refused = office.submit("alice", "train", more).await;
+        assert_eq!(code(refused), ErrorCode::ConflictJobError, "{more}");
+    }
+    assert!(!office.house.path().join("storage/Output/train").exists());
+    let owner = office.storage().owner(&office.place("/Output/train")).await.unwrap();
+    assert_eq!(owner, None, "its place is anybody's");
+}

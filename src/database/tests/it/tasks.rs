@@ -99,6 +99,28 @@ on_both! {
         assert_eq!((now.placement, now.resources), (task.placement, task.resources));
     }
 
+    async fn an_intent_alone_leaves_all_else_as_it_is(stage) {
+        let id = job(&stage, "j").await?;
+        let mut all: Vec<_> = (0..3).map(|n| a_task(id, 0, n, "n")).collect();
+        all[1].progress = Some("pulling the image".to_owned());
+        write!(stage, |tx| tasks::insert_many(&tx, &all));
+        for intent in [Change::Set(Intent::Launch), Change::Clear] {
+            let to = TaskUpdate { intent, ..TaskUpdate::to(State::Preparing) };
+            all.iter_mut().for_each(|task| to.apply(task));
+            let updates: Vec<_> =
+                all.iter().map(|task| (task.key, State::Preparing, to.clone())).collect();
+            assert_eq!(write!(stage, |tx| tasks::update_many(&tx, &updates)), 3);
+            assert_eq!(tasks::of_job(stage.db.read(), id).await?, all);
+        }
+        let run = TaskUpdate::to(State::Running);
+        assert!(write!(stage, |tx| tasks::update(&tx, &all[0].key, State::Preparing, run)));
+        let late = TaskUpdate {
+            intent: Change::Set(Intent::Launch),
+            ..TaskUpdate::to(State::Preparing)
+        };
+        assert!(!write!(stage, |tx| tasks::update(&tx, &all[0].key, State::Preparing, late)));
+    }
+
     async fn a_task_counts_once_however_many_rows_its_statement_has(stage) {
         let id = job(&stage, "j").await?;
         for (attempt, number) in [(0, 9), (1, 33)] {

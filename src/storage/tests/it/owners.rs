@@ -116,6 +116,23 @@ async fn odd_user_names_do_no_harm() {
 }
 
 #[tokio::test]
+async fn a_place_that_is_made_at_once_has_no_file_of_its_own() {
+    use std::os::unix::fs::MetadataExt;
+    let (folder, storage) = open();
+    let own = folder.path().join("files/.berth");
+    storage.claim(&at(&storage, "/Output/first"), &user("alice")).await.unwrap();
+    let names = || std::fs::metadata(own.join("users/of-alice")).unwrap().nlink();
+    let before = names();
+    let place = at(&storage, "/Output/second");
+    assert!(storage.claim_and_make(&place, &user("alice")).await.unwrap());
+    assert_eq!(names(), before + 2, "its claim, and its entry in the list");
+    assert_eq!(storage.places_of(&user("alice")).await.unwrap().len(), 2);
+    storage.release(&place).await.unwrap();
+    assert_eq!(names(), before);
+    assert_eq!(storage.owner(&place).await.unwrap(), None);
+}
+
+#[tokio::test]
 async fn whose_places_are_is_written_once_a_user() {
     use std::os::unix::fs::MetadataExt;
     let (folder, storage) = open();
