@@ -46,6 +46,7 @@ impl Storages for Ops {
         };
         self.0.store.write(save).await??;
         tracing::info!(by = %actor.user, storage = %settings.name, "storage saved");
+        self.look_anew(&settings.name);
         Ok(())
     }
 
@@ -63,11 +64,19 @@ impl Storages for Ops {
             return Err(missing(name));
         }
         tracing::info!(by = %actor.user, storage = %name, "storage removed");
+        self.look_anew(name);
         Ok(())
     }
 }
 
 impl Ops {
+    /// It may be elsewhere now: that nodes were found to lack it says nothing any more.
+    fn look_anew(&self, name: &StorageName) {
+        if self.0.nodes.lacking.keep(|_, part| part.storage != *name) {
+            self.0.live.bells.schedule.ring();
+        }
+    }
+
     /// Whether storages go together once one is as it is to be saved, and nodes have none of them
     /// where users have their own files.
     fn check(&self, settings: &StorageSettings, known: &[Storage]) -> Result<()> {

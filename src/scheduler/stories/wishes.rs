@@ -93,6 +93,20 @@ fn what_is_short_is_said_of_the_nodes_it_may_use() {
 }
 
 #[test]
+fn nodes_that_lack_a_storage_are_no_choice_and_where_all_do_it_is_waited_for() {
+    let asks = |gpus| job(1).gpus(gpus, &[]).lacks("a", "data");
+    let waits = |job| racks().waits(job);
+    assert!(waits(asks(8)).fate(1).starts_with("b:"));
+    let absent = WaitReason::StorageAbsent { storage: "data".parse().unwrap() };
+    assert_eq!(reason(&waits(asks(8).lacks("b", "data")), 1), absent);
+    assert_eq!(waits(asks(2).lacks("b", "data")).fate(1), "c:0,1");
+    assert_eq!(reason(&waits(asks(1).only("a")), 1), absent);
+    let busy = racks().running(9, "default", &[("b", &[0], 4)]);
+    assert!(matches!(reason(&busy.waits(asks(8)), 1), WaitReason::Short { .. }), "one has it");
+    assert!(matches!(reason(&waits(asks(16)), 1), WaitReason::Impossible { .. }), "with it or not");
+}
+
+#[test]
 fn a_node_that_is_down_is_waited_for_by_who_named_it() {
     let story = racks().condition(NodeCondition::Draining);
     let waits = story.waits(job(1).only("c")).waits(job(2).labelled("rack", "2"));
