@@ -12,6 +12,7 @@ pub(crate) mod held;
 pub(crate) mod images;
 pub(crate) mod launch;
 pub(crate) mod lease;
+pub(crate) mod outputs;
 pub(crate) mod probe;
 pub(crate) mod public_keys;
 pub(crate) mod registry;

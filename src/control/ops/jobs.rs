@@ -73,8 +73,8 @@ impl Jobs for Ops {
         admission::check(&self.shared, actor, &parsed.spec, &secrets)
             .await
             .map_err(|refusal| refusal.about(&submission.text))?;
-        let store = &self.shared.store;
-        let made = admission::create_output(store, actor, &mut parsed.spec).await?;
+        let (store, outputs) = (&self.shared.store, &self.shared.containers.outputs);
+        let made = admission::create_output(store, outputs, actor, &mut parsed.spec).await?;
         let seal = |(name, value): (&str, &str)| {
             (name.to_owned(), self.shared.seal.seal(&sealing::context(&key, name), value))
         };
@@ -82,12 +82,12 @@ impl Jobs for Ops {
         let Parsed { spec, syntax, masked_text: text, mut warnings, .. } = parsed;
         warnings.extend(self.told_by_nobody(&spec));
         let job = NewJob { key: key.clone(), spec, text, syntax, submitted_at: now() };
-        match self.submissions.store(job, secrets).await {
+        match self.submissions.store(job, secrets, made.expected).await {
             Ok(id) => Ok(Submitted { id, key, warnings }),
             Err(error) => {
                 // Where it is not known what became of it, and where it is to be submitted again, they stay.
                 if !error.is_ours() && error.code != ErrorCode::UnavailableError {
-                    forgotten::take_back(store, &actor.user, &made).await;
+                    forgotten::take_back(store, outputs, &actor.user, &made.new).await;
                 }
                 Err(error)
             }
