@@ -44,7 +44,7 @@ impl Storages for Ops {
             }
             Ok(checked)
         };
-        self.0.store.write(save).await??;
+        self.0.store.change(save).await??;
         tracing::info!(by = %actor.user, storage = %settings.name, "storage saved");
         self.look_anew(&settings.name);
         Ok(())
@@ -60,7 +60,7 @@ impl Storages for Ops {
             }
             Ok(there)
         };
-        if !self.0.store.write(remove).await? {
+        if !self.0.store.change(remove).await? {
             return Err(missing(name));
         }
         tracing::info!(by = %actor.user, storage = %name, "storage removed");
