@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use protocol::exit::Cause;
+use protocol::exit::{Cause, Exit};
 use protocol::ids::{NodeName, StorageName, UserName};
+use protocol::spec::JobSpec;
 use protocol::storages::{Asked, asked};
 
 use crate::known::active::Active;
@@ -31,17 +32,26 @@ pub(crate) struct Lacks(BTreeMap<Part, BTreeSet<NodeName>>);
 
 impl Lacks {
     /// The nodes on which a job cannot start, each with a storage that it lacks.
-    pub(crate) fn of(&self, job: &Active) -> BTreeMap<NodeName, StorageName> {
+    pub(crate) fn of_job(&self, job: &Active) -> BTreeMap<NodeName, StorageName> {
+        self.of(&job.spec, &job.row.key.user, job.row.exit.as_ref())
+    }
+
+    /// The same of a user's job whose last attempt, if there was one, ended so.
+    pub(crate) fn of(
+        &self,
+        spec: &JobSpec,
+        user: &UserName,
+        last: Option<&Exit>,
+    ) -> BTreeMap<NodeName, StorageName> {
         if self.0.is_empty() {
             return BTreeMap::new();
         }
-        let named: BTreeSet<StorageName> = match asked(&job.spec) {
+        let named: BTreeSet<StorageName> = match asked(spec) {
             None => return BTreeMap::new(),
             Some(Asked::These(these)) => these.into_iter().map(|one| one.name).collect(),
             // Which they are its owner's rights say: of one of them its last attempt tells.
-            Some(Asked::Defaults) => found(job).into_iter().collect(),
+            Some(Asked::Defaults) => last.and_then(wanted).into_iter().collect(),
         };
-        let user = &job.row.key.user;
         let is_asked = |part: &Part| {
             named.contains(&part.storage) && part.own.as_ref().is_none_or(|own| own == user)
         };
@@ -53,9 +63,9 @@ impl Lacks {
     }
 }
 
-/// The storage for want of which a job's last attempt ended.
-fn found(job: &Active) -> Option<StorageName> {
-    let Cause::StorageAbsent { storage, .. } = &job.row.exit.as_ref()?.cause else { return None };
+/// The storage for want of which an attempt ended.
+fn wanted(exit: &Exit) -> Option<StorageName> {
+    let Cause::StorageAbsent { storage, .. } = &exit.cause else { return None };
     Some(storage.clone())
 }
 
@@ -152,7 +162,6 @@ impl Known {
 
 #[cfg(test)]
 mod tests {
-    use protocol::exit::Exit;
     use protocol::ids::JobId;
     use protocol::time::Timestamp;
     use serde_json::json;
@@ -182,22 +191,22 @@ mod tests {
     fn who_asks_for_what_a_node_lacks_does_not_go_there() {
         let (lacking, now) = (Lacking::default(), Instant::now());
         let asks = job(&json!([{ "name": "data" }]));
-        assert!(lacking.told().of(&asks).is_empty());
+        assert!(lacking.told().of_job(&asks).is_empty());
         let finds =
             |name: &str, own| lacking.found((&node(name), &part(own)), "image", (PAUSE, now));
         assert!(finds("a", None) && !finds("a", None));
         assert!(finds("b", Some("alice")) && finds("c", Some("bob")));
-        let nodes: Vec<_> = lacking.told().of(&asks).into_keys().collect();
+        let nodes: Vec<_> = lacking.told().of_job(&asks).into_keys().collect();
         assert_eq!(nodes, [node("a"), node("b")], "what bob lacks is not hers");
-        assert!(lacking.told().of(&job(&json!([{ "name": "other" }]))).is_empty());
+        assert!(lacking.told().of_job(&job(&json!([{ "name": "other" }]))).is_empty());
         let mut defaults = job(&json!([]));
-        assert!(lacking.told().of(&defaults).is_empty(), "nobody knows yet what it has");
+        assert!(lacking.told().of_job(&defaults).is_empty(), "nobody knows yet what it has");
         let message = String::new();
         let cause = Cause::StorageAbsent { node: node("a"), storage: part(None).storage, message };
         defaults.row.exit = Some(Exit { code: None, cause, evidence: Vec::new() });
-        assert_eq!(lacking.told().of(&defaults).len(), 2);
+        assert_eq!(lacking.told().of_job(&defaults).len(), 2);
         assert!(lacking.keep(|_, part| part.own.is_some()) && !lacking.keep(|_, _| true));
-        assert_eq!(lacking.told().of(&asks).into_keys().collect::<Vec<_>>(), [node("b")]);
+        assert_eq!(lacking.told().of_job(&asks).into_keys().collect::<Vec<_>>(), [node("b")]);
     }
 
     #[test]

@@ -7,8 +7,9 @@ use protocol::ids::JobId;
 use protocol::spec::NodeWish;
 use protocol::wait::{ResourceKind, WaitReason};
 
-use crate::admit;
-use crate::story::{Story, cluster, gpu_type, job, node_name, virtual_cluster};
+use crate::model::Answer;
+use crate::story::{NOW, Story, cluster, gpu_type, job, node_name, virtual_cluster};
+use crate::{admit, dry_run};
 
 fn reason(story: &Story, id: i64) -> WaitReason {
     story.plan().waiting[&JobId(id)].reason.clone()
@@ -104,6 +105,11 @@ fn nodes_that_lack_a_storage_are_no_choice_and_where_all_do_it_is_waited_for() {
     let busy = racks().running(9, "default", &[("b", &[0], 4)]);
     assert!(matches!(reason(&busy.waits(asks(8)), 1), WaitReason::Short { .. }), "one has it");
     assert!(matches!(reason(&waits(asks(16)), 1), WaitReason::Impossible { .. }), "with it or not");
+    let asked = |request| dry_run(&racks().snapshot, &request, NOW);
+    let Answer::Waits(said) = asked(asks(8).lacks("b", "data").request) else { panic!() };
+    assert_eq!(said.waiting.reason, absent);
+    assert!(matches!(asked(asks(8).request), Answer::Fits(..)));
+    assert!(matches!(asked(asks(16).request), Answer::Never(_)));
 }
 
 #[test]

@@ -112,7 +112,7 @@ impl Queue {
         let mut requests = self.requests();
         requests.retain(|request| {
             let job = self.jobs.get(&request.job);
-            job.is_some_and(|job| before.of(job) != request.lacks)
+            job.is_some_and(|job| before.of_job(job) != request.lacks)
         });
         for request in &requests {
             self.tell(|state| state.submit(request));
@@ -241,7 +241,7 @@ pub(super) fn request_of_job(job: &Active, past: &Past, lacks: &Lacks) -> Reques
         held: job.row.held.is_some(),
         not_before: job.row.not_before,
         avoid: job.row.avoid.clone(),
-        lacks: lacks.of(job),
+        lacks: lacks.of_job(job),
         ..request(&job.spec, &job.row.key.user)
     }
 }
@@ -252,7 +252,8 @@ pub(crate) fn wanted(queue: &Queue, spec: &JobSpec, user: &UserName) -> Request 
     let (name, image) = (Some(spec.name.clone()), runs::image(spec).map(str::to_owned));
     let like = Like { name, image, ..Like::from(&request) };
     let expected_ms = queue.past.runs.expect(like, request.limit_ms);
-    Request { expected_ms, ..request }
+    let lacks = queue.lacks.of(spec, user, None);
+    Request { expected_ms, lacks, ..request }
 }
 
 /// A spec as the scheduler sees it; for a job that is not stored yet.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use api::ErrorCode;
-use api::jobs::{JobDetail, Submission};
+use api::jobs::{DryRun, JobDetail, Submission};
 use api::storages::{MountView, StorageView};
 use control::{ClosedNodes, Control, Options, Rules};
 use engine::Folder;
@@ -217,6 +217,10 @@ async fn what_a_node_lacks_is_asked_of_others_and_waited_for_where_none_has_it()
     submit_asking(&control, "after").await;
     let after = until(backend, "after", waits_for_it).await;
     assert_eq!(after.attempts.len(), 0, "it is known by now");
+    let text = job("asked", 1, 8, "true", r#""extras": {"storages": [{"name": "data"}]},"#);
+    let asked = backend.jobs.check(&admin(), &text).await.unwrap().dry_run;
+    let Some(DryRun::Waits(said)) = asked else { panic!("{asked:?}") };
+    assert!(matches!(said.reason, WaitReason::StorageAbsent { .. }), "{said:?}");
     // Both are looked for again and again, and no job is tried for it.
     let calls = || house.node(0).calls(Call::Create) + house.node(1).calls(Call::Create);
     let before = calls();
