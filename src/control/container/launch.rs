@@ -23,7 +23,7 @@ use crate::container::code::{self, Code};
 use crate::container::images;
 use crate::container::public_keys;
 use crate::container::storages;
-use crate::known::lacks::Part;
+use crate::known::lacks::{Asking, Part};
 use crate::known::own_failures::Ours;
 use crate::shared::Shared;
 use crate::wake::now;
@@ -345,7 +345,8 @@ fn note_lack(launch: &Launch, part: &Part) {
     let Launch { shared, .. } = launch;
     let (Ok(place), Ok(role)) = (launch.place(), launch.role()) else { return };
     let when = (shared.settings.rules.closed_nodes.tried_after, Instant::now());
-    if shared.nodes.lacking.found((&place.node, part), &role.image, when) {
+    let asked = Asking { user: launch.attempt.key.user.clone(), image: role.image.clone() };
+    if shared.nodes.lacking.found((&place.node, part), asked, when) {
         tracing::warn!(node = %place.node, storage = %part.storage, "the node lacks a storage");
         shared.live.bells.schedule.ring();
     }

@@ -180,14 +180,24 @@ fn is_named(words: &str, place: &str) -> bool {
     words.match_indices(place).any(|(at, _)| !words[at + place.len()..].starts_with(goes_on))
 }
 
-/// What a storage, or a user's own folder of it, gives to whoever has it, as it is stored now.
-pub(crate) fn part(stored: &[Storage], part: &Part) -> Option<Mounted> {
-    let is_it = |storage: &&Storage| {
+/// A storage, or a user's own folder of it, as it is stored now, if this user may have it still.
+pub(crate) async fn part(
+    store: &Store,
+    people: &People,
+    part: &Part,
+    user: &UserName,
+) -> Result<Option<Mounted>> {
+    let is_it = |storage: &Storage| {
         storage.settings.name == part.storage && storage.settings.own_folders == part.own.is_some()
     };
-    let storage = stored.iter().find(is_it)?.clone();
+    let stored = database::storages::list(store.database.read()).await?;
+    let Some(storage) = stored.into_iter().find(is_it) else { return Ok(None) };
+    let user = acting(store, people, user).await?;
+    if !Usable::by(store, people, &user).await?.opens(&storage.settings) {
+        return Ok(None);
+    }
     let target = storage.settings.target();
-    Some(Mounted { storage, own: part.own.clone(), target })
+    Ok(Some(Mounted { storage, own: part.own.clone(), target }))
 }
 
 /// Whether a storage and the folder where nodes have the users' own files lie in each other.

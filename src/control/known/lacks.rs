@@ -81,33 +81,40 @@ struct Known {
 
 #[derive(Debug)]
 struct Lack {
-    /// A container of this image was to have it.
-    image: String,
+    asked: Asking,
     tries: u32,
     not_before: Instant,
 }
 
-/// What a node lacks, to be tried with a container of an image that is there.
+/// Whose job was to have it, in a container of which image: it is there, and whoever names it is no stranger to
+/// what he would see.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Asking {
+    pub(crate) user: UserName,
+    pub(crate) image: String,
+}
+
+/// What a node lacks, to be tried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Due {
     pub(crate) node: NodeName,
     pub(crate) part: Part,
-    pub(crate) image: String,
+    pub(crate) asked: Asking,
 }
 
 impl Lacking {
-    /// A node was found to lack it when a container of this image was to be made. Says whether that is news.
+    /// A node was found to lack it when somebody's job was to have it. Says whether that is news.
     pub(crate) fn found(
         &self,
         (node, part): (&NodeName, &Part),
-        image: &str,
+        asked: Asking,
         (pause, now): (Duration, Instant),
     ) -> bool {
         let mut known = lock(&self.0);
         let Entry::Vacant(unknown) = known.all.entry((node.clone(), part.clone())) else {
             return false;
         };
-        unknown.insert(Lack { image: image.to_owned(), tries: 0, not_before: now + pause });
+        unknown.insert(Lack { asked, tries: 0, not_before: now + pause });
         known.tell();
         true
     }
@@ -124,7 +131,7 @@ impl Lacking {
         let due = due.map(|((node, part), lack)| Due {
             node: node.clone(),
             part: part.clone(),
-            image: lack.image.clone(),
+            asked: lack.asked.clone(),
         });
         due.collect()
     }
@@ -179,6 +186,10 @@ mod tests {
         name.parse().unwrap()
     }
 
+    fn asking() -> Asking {
+        Asking { user: "alice".parse().unwrap(), image: "image".to_owned() }
+    }
+
     /// A job of alice's.
     fn job(asks: &serde_json::Value) -> Active {
         let mut spec = spec(1, 0);
@@ -193,7 +204,7 @@ mod tests {
         let asks = job(&json!([{ "name": "data" }]));
         assert!(lacking.told().of_job(&asks).is_empty());
         let finds =
-            |name: &str, own| lacking.found((&node(name), &part(own)), "image", (PAUSE, now));
+            |name: &str, own| lacking.found((&node(name), &part(own)), asking(), (PAUSE, now));
         assert!(finds("a", None) && !finds("a", None));
         assert!(finds("b", Some("alice")) && finds("c", Some("bob")));
         let nodes: Vec<_> = lacking.told().of_job(&asks).into_keys().collect();
@@ -212,14 +223,14 @@ mod tests {
     #[test]
     fn what_is_lacked_is_looked_for_again_after_pauses() {
         let (lacking, began) = (Lacking::default(), Instant::now());
-        assert!(lacking.found((&node("a"), &part(None)), "image", (PAUSE, began)));
+        assert!(lacking.found((&node("a"), &part(None)), asking(), (PAUSE, began)));
         let mut now = began;
         for seconds in [30, 60, 120, 240, 240] {
             now += Duration::from_secs(seconds - 1);
             assert_eq!(lacking.due(now), [], "{seconds}");
             now += Duration::from_secs(1);
             let due = lacking.due(now);
-            assert_eq!((due.len(), due[0].image.as_str()), (1, "image"), "{seconds}");
+            assert_eq!((due.len(), &due[0].asked), (1, &asking()), "{seconds}");
             lacking.still(&due[0], PAUSE, now);
         }
     }

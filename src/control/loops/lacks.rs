@@ -4,7 +4,6 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use database::storages::Storage;
 use futures::StreamExt;
 use protocol::ids::NodeName;
 use tokio_util::sync::CancellationToken;
@@ -39,7 +38,7 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
     passes.repeat(pause, &shutdown, || pass(&shared)).await;
 }
 
-/// Tries what is due. Says whether what is set up could be read.
+/// Tries what is due. Says whether what that takes could be read.
 async fn pass(shared: &Shared) -> bool {
     let cluster = shared.nodes.cluster();
     keep(shared, |node, _| cluster.node(node).is_some());
@@ -47,22 +46,22 @@ async fn pass(shared: &Shared) -> bool {
     if due.is_empty() {
         return true;
     }
-    let stored = match database::storages::list(shared.store.database.read()).await {
-        Ok(stored) => stored,
-        Err(error) => {
-            tracing::error!(%error, "what storages there are cannot be read; it is repeated");
-            return false;
-        }
-    };
     let mut tries = Vec::new();
     for due in due {
-        tries.push(try_one(shared, &stored, due));
+        tries.push(try_one(shared, due));
     }
     let mut tries = futures::stream::iter(tries).buffer_unordered(AT_ONCE);
+    let mut all = true;
     while let Some((due, found)) = tries.next().await {
-        conclude(shared, &due, &found);
+        match found {
+            Ok(found) => conclude(shared, &due, &found),
+            Err(error) => {
+                all = false;
+                tracing::error!(%error, "what storages there are cannot be read; it is repeated");
+            }
+        }
     }
-    true
+    all
 }
 
 fn conclude(shared: &Shared, due: &Due, found: &Found) {
@@ -86,32 +85,33 @@ fn keep(shared: &Shared, is_kept: impl Fn(&NodeName, &Part) -> bool) {
     }
 }
 
-async fn try_one(shared: &Shared, stored: &[Storage], due: Due) -> (Due, Found) {
-    let found = look(shared, stored, &due).await;
+async fn try_one(shared: &Shared, due: Due) -> (Due, api::Result<Found>) {
+    let found = look(shared, &due).await;
     (due, found)
 }
 
-/// Whether a container of ours can have it there.
-async fn look(shared: &Shared, stored: &[Storage], due: &Due) -> Found {
+/// Whether a container of ours can have it there, as one of whoever asked for it.
+async fn look(shared: &Shared, due: &Due) -> api::Result<Found> {
     let engine = match shared.nodes.observations().get(&due.node) {
         Some(Observation::Answers { engine, .. }) => Arc::clone(engine),
-        Some(Observation::Silent) | None => return Found::Silence,
+        Some(Observation::Silent) | None => return Ok(Found::Silence),
     };
+    let Due { node, part, asked } = due;
     let cluster = shared.nodes.cluster();
-    let mounted = storages::part(stored, &due.part);
-    let (Some(node), Some(mounted)) = (cluster.node(&due.node), mounted) else {
-        return Found::Nothing;
+    let mounted = storages::part(&shared.store, &shared.people, part, &asked.user).await?;
+    let (Some(node), Some(mounted)) = (cluster.node(node), mounted) else {
+        return Ok(Found::Nothing);
     };
     let mount = folders::mount(&shared.settings, node);
     let given = match storages::given(&shared.seal, mount, &[mounted]) {
         Ok(given) => given,
-        Err(NotGiven::Exposed(_)) => return Found::Lack,
-        Err(NotGiven::Sealed | NotGiven::Absent(_)) => return Found::Nothing,
+        Err(NotGiven::Exposed(_)) => return Ok(Found::Lack),
+        Err(NotGiven::Sealed | NotGiven::Absent(_)) => return Ok(Found::Nothing),
     };
-    match probe::gives(shared, node, engine.as_ref(), &due.image, given).await {
+    Ok(match probe::gives(shared, node, engine.as_ref(), &asked.image, given).await {
         Ok(()) => Found::Nothing,
         // It says nothing of the node: the next job that asks for it does.
         Err(error) if probe::is_of_image(&error) => Found::Nothing,
         Err(_) => Found::Lack,
-    }
+    })
 }
