@@ -130,6 +130,18 @@ pub(crate) struct GroupForm {
     pub(crate) description: String,
     pub(crate) admin: bool,
     pub(crate) clusters: String,
+    /// With what the form began; what is still the same is not changed by it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) was: Option<GroupWas>,
+}
+
+/// What was said of a group when its form was filled.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct GroupWas {
+    pub(crate) description: String,
+    pub(crate) admin: bool,
+    pub(crate) clusters: String,
 }
 
 /// A storage as its form sends it: texts, empty where nothing is said.

@@ -20,9 +20,9 @@ use protocol::spec::{NoLevel, TopologyLevel};
 
 pub(crate) use self::notifications::wishes;
 pub(crate) use self::storages::storage;
-pub(crate) use self::text::groups;
+pub(crate) use self::text::{changed_groups, groups};
 use self::text::{invalid, name, number, pairs, words};
-use crate::forms::{ClusterForm, GroupForm, NodeForm, preempts_word};
+use crate::forms::{ClusterForm, GroupForm, GroupWas, NodeForm, preempts_word};
 
 /// The most GPUs of a node that are named at once.
 const MOST_GPUS: u32 = 128;
@@ -110,12 +110,15 @@ fn idle(form: &ClusterForm) -> Result<Option<IdleRule>, Error> {
 /// # Errors
 /// The first field that cannot be read, and what is allowed.
 pub(crate) fn group(form: &GroupForm) -> Result<(GroupName, GroupChange), Error> {
-    let change = GroupChange {
-        description: Some(form.description.trim().to_owned()),
-        admin: Some(form.admin),
-        virtual_clusters: Some(words(&form.clusters).map(name).collect::<Result<_, _>>()?),
-        ..GroupChange::default()
-    };
+    let was = form.was.as_ref();
+    let is_same = |same: fn(&GroupWas, &GroupForm) -> bool| was.is_some_and(|was| same(was, form));
+    let description = (!is_same(|was, form| was.description == form.description))
+        .then(|| form.description.trim().to_owned());
+    let admin = (!is_same(|was, form| was.admin == form.admin)).then_some(form.admin);
+    let clusters = (!is_same(|was, form| was.clusters == form.clusters))
+        .then(|| words(&form.clusters).map(name).collect::<Result<_, _>>());
+    let virtual_clusters = clusters.transpose()?;
+    let change = GroupChange { description, admin, virtual_clusters, ..GroupChange::default() };
     Ok((name(&form.name)?, change))
 }
 
@@ -314,6 +317,7 @@ mod tests {
             description: "who trains".into(),
             admin: true,
             clusters: "default, lab".into(),
+            was: None,
         };
         let (name, change) = group(&form).unwrap();
         assert_eq!((name.as_str(), change.admin), ("gpu users", Some(true)));
@@ -323,7 +327,26 @@ mod tests {
             ["default", "lab"]
         );
         assert_eq!(change.extension, None, "what programs keep stays");
+        let was = Some(GroupWas { admin: true, clusters: "lab".into(), ..GroupWas::default() });
+        let (_, change) = group(&GroupForm { was, ..form.clone() }).unwrap();
+        assert_eq!((change.admin, change.description), (None, Some("who trains".to_owned())));
+        assert_eq!(change.virtual_clusters.map(|clusters| clusters.len()), Some(2));
+        let was = Some(GroupWas { clusters: form.clusters.clone(), ..GroupWas::default() });
+        let (_, change) = group(&GroupForm { was, ..form.clone() }).unwrap();
+        assert_eq!((change.admin, change.virtual_clusters), (Some(true), None));
         assert!(group(&GroupForm { clusters: "a/b".into(), ..form }).is_err());
+    }
+
+    #[test]
+    fn of_groups_that_a_form_began_with_only_what_is_other_is_changed() {
+        let names = |groups: &[&str]| -> Vec<GroupName> {
+            groups.iter().map(|group| group.parse().unwrap()).collect()
+        };
+        let changed = |before, now| changed_groups(before, now).unwrap();
+        assert_eq!(changed("a, b", "b, c"), (names(&["c"]), names(&["a"])));
+        assert_eq!(changed("", "a"), (names(&["a"]), names(&[])));
+        assert_eq!(changed("a，b", "a, b"), (names(&[]), names(&[])));
+        assert!(changed_groups("", "a,\u{7}").is_err());
     }
 
     #[test]

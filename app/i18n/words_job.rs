@@ -120,6 +120,10 @@ pub(crate) struct Log {
     pub(crate) gone: Word,
     /// The logs of so many tasks are.
     pub(crate) some_gone: Counted,
+    /// The end of the log is lost, though it was kept.
+    pub(crate) torn: Word,
+    /// The ends of the logs of so many tasks are.
+    pub(crate) some_torn: Counted,
     pub(crate) complete: Word,
     pub(crate) following: Word,
     pub(crate) paused: Word,

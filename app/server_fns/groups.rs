@@ -69,14 +69,16 @@ pub(crate) async fn remove_group(name: GroupName) -> Result<(), Failed> {
     backend.groups.remove(&actor, &name).await.map_err(failed)
 }
 
-/// Puts a user into groups: those of the text, as far as they are written here.
+/// Puts a user into groups: those of the text, as far as they are written here. The text was filled with those
+/// that he was in before: what somebody else has changed since stays.
 #[server(prefix = "/fn", endpoint = "groups/set", output = Answer)]
 pub(crate) async fn set_groups(
     user: UserName,
+    #[server(default)] before: String,
     #[server(default)] groups: String,
 ) -> Result<(), Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
-    let groups = crate::settings::groups(&groups).map_err(failed)?;
-    backend.groups.set(&actor, &user, groups).await.map_err(failed)
+    let (into, out_of) = crate::settings::changed_groups(&before, &groups).map_err(failed)?;
+    backend.groups.alter(&actor, &user, into, out_of).await.map_err(failed)
 }

@@ -14,6 +14,19 @@ pub(crate) fn groups(text: &str) -> Result<Vec<GroupName>, Error> {
     names.filter(|name| !name.is_empty()).map(name).collect()
 }
 
+/// The groups that are in a text and were not before, and those that are not any more.
+pub(crate) fn changed_groups(
+    before: &str,
+    now: &str,
+) -> Result<(Vec<GroupName>, Vec<GroupName>), Error> {
+    let (before, now) = (groups(before)?, groups(now)?);
+    let without = |some: &[GroupName], others: &[GroupName]| {
+        let rest = some.iter().filter(|group| !others.contains(group));
+        rest.cloned().collect::<Vec<_>>()
+    };
+    Ok((without(&now, &before), without(&before, &now)))
+}
+
 pub(super) fn invalid(message: String) -> Error {
     Error::new(ErrorCode::InvalidParametersError, message)
 }

@@ -11,6 +11,7 @@ const OPEN = [
   "impossible",
   "type_absent",
   "nodes_absent",
+  "storage_absent",
   "ports_outside",
   "gpus_not_shared",
   "share_elsewhere",

@@ -17,6 +17,15 @@ pub trait Groups: Send + Sync {
     /// Puts a user into these groups and no others, as far as they are written here
     /// (administrators). What a provider says of him stays.
     async fn set(&self, actor: &Actor, user: &UserName, groups: Vec<GroupName>) -> Result<()>;
+    /// Puts a user into some groups and takes him out of others, as far as they are written here
+    /// (administrators). In all other groups he is as before, whoever changes that at the same time.
+    async fn alter(
+        &self,
+        actor: &Actor,
+        user: &UserName,
+        into: Vec<GroupName>,
+        out_of: Vec<GroupName>,
+    ) -> Result<()>;
     /// Writes down a group that is not written down yet (administrators).
     async fn create(&self, actor: &Actor, name: &GroupName, said: GroupChange) -> Result<Granted>;
     /// Changes what is said of a group (administrators).

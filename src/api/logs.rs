@@ -136,6 +136,8 @@ pub struct LogWindow {
     pub reading: bool,
     /// Lines in its middle that are not there, since the log was too long.
     pub left_out: Option<LeftOut>,
+    /// How many bytes of its end are lost: it was kept with them, and what is kept is damaged.
+    pub torn: u64,
 }
 
 /// A line of a log.
@@ -270,6 +272,8 @@ pub struct Together {
     /// Of how many of these tasks the log is lost: they ran, and their containers went away before their logs
     /// were kept.
     pub lost: u32,
+    /// Of how many of them the end of the log is lost: it was kept, and what is kept is damaged.
+    pub torn: u32,
     /// Whether what was written until now is still being read.
     pub reading: bool,
 }

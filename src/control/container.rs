@@ -13,6 +13,7 @@ pub(crate) mod images;
 pub(crate) mod known_keys;
 pub(crate) mod launch;
 pub(crate) mod lease;
+pub(crate) mod outputs;
 pub(crate) mod probe;
 pub(crate) mod public_keys;
 pub(crate) mod registry;

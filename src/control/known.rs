@@ -16,6 +16,7 @@ pub(crate) mod half_life;
 pub(crate) mod identity;
 pub(crate) mod idling;
 pub(crate) mod jobs;
+pub(crate) mod lacks;
 pub(crate) mod lately;
 pub(crate) mod leases;
 pub(crate) mod live;

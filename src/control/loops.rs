@@ -9,6 +9,7 @@ pub(crate) mod first_look;
 pub(crate) mod images;
 pub(crate) mod jobs;
 pub(crate) mod kept;
+pub(crate) mod lacks;
 pub(crate) mod leases;
 pub(crate) mod lists;
 pub(crate) mod metrics;

@@ -265,6 +265,7 @@ fn start_loops(
     loops.start("metrics", loops::metrics::rhythm(&shared.settings), loops::metrics::run);
     loops.start("checks", loops::checks::RHYTHM, loops::checks::run);
     loops.start("closing", loops::closing::RHYTHM, loops::closing::run);
+    loops.start("lacks", loops::lacks::RHYTHM, loops::lacks::run);
     loops.start("directories", loops::directories::rhythm(&shared.people), loops::directories::run);
     loops.start("notifications", loops::notifications::RHYTHM, loops::notifications::run);
     loops.start("retention", loops::retention::RHYTHM, loops::retention::run);

@@ -333,6 +333,7 @@ fn place_of(exit: &Exit) -> Option<NodeName> {
     | Cause::EngineRestarted { node }
     | Cause::NodeOutOfMemory { node }
     | Cause::NodeUnwell { node, .. }
+    | Cause::StorageAbsent { node, .. }
     | Cause::EngineFailed { node, .. }
     | Cause::ImageUnavailable { node, .. } = &exit.cause
     {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::architecture::Architecture;
-use crate::ids::{NodeName, RoleName};
+use crate::ids::{NodeName, RoleName, StorageName};
 
 /// How a task, an attempt or a job ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -146,6 +146,15 @@ crate::tagged! {
             /// What is wrong with it.
             message: String,
         },
+        /// The node does not have a storage that the job asks for, as its administrator has set it up.
+        StorageAbsent {
+            /// Where.
+            node: NodeName,
+            /// The storage.
+            storage: StorageName,
+            /// What is wrong with it there.
+            message: String,
+        },
         /// The engine failed again and again to make or start the container.
         EngineFailed {
             /// Where.
@@ -222,6 +231,7 @@ impl Cause {
             | Cause::EngineRestarted { .. }
             | Cause::NodeOutOfMemory { .. }
             | Cause::NodeUnwell { .. }
+            | Cause::StorageAbsent { .. }
             | Cause::EngineFailed { .. }
             | Cause::ImageUnavailable { .. }
             | Cause::NodeDrained { .. }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::amount::Amount;
-use crate::ids::{GpuType, GroupName, UserName, VirtualClusterName};
+use crate::ids::{GpuType, GroupName, StorageName, UserName, VirtualClusterName};
 use crate::resources::PortRange;
 use crate::spec::{NodeWish, TopologyLevel};
 use crate::time::Timestamp;
@@ -80,6 +80,11 @@ crate::tagged! {
         NodesAbsent {
             /// What it asks for.
             wanted: NodeWish,
+        },
+        /// Each node that could take it was found not to have a storage that it asks for.
+        StorageAbsent {
+            /// The storage.
+            storage: StorageName,
         },
         /// It asks for ports by number that no node gives to tasks.
         PortsOutside {
@@ -238,6 +243,7 @@ impl WaitReason {
             WaitReason::Hold { .. }
             | WaitReason::TypeAbsent { .. }
             | WaitReason::NodesAbsent { .. }
+            | WaitReason::StorageAbsent { .. }
             | WaitReason::PortsOutside { .. }
             | WaitReason::GpusNotShared { .. }
             | WaitReason::Impossible { .. }

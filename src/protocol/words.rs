@@ -95,6 +95,11 @@ impl Display for WaitReason {
             Self::NodesAbsent { wanted } => {
                 write!(f, "There is no node {wanted}. Ask for nodes that there are, or for any.")
             }
+            Self::StorageAbsent { storage } => write!(
+                f,
+                "No node that could take it has the storage {storage}. It starts as soon as one has it: \
+                 tell an administrator."
+            ),
             Self::PortsOutside { first, last, allowed } => write!(
                 f,
                 "It asks for the ports {first} to {last}, but no node it may use gives these to tasks: \
@@ -296,6 +301,9 @@ impl Cause {
             Self::NodeUnwell { node, message } => {
                 write!(f, "Its node {node} is not well: {message}.")
             }
+            Self::StorageAbsent { node, storage: _, message } => {
+                write!(f, "Its node {node} lacks a storage: {message}.")
+            }
             Self::EngineFailed { node, message } => {
                 write!(f, "The container engine of {node} could not start it: {message}.")
             }
@@ -359,6 +367,9 @@ impl Cause {
             | Self::NodeUnwell { .. }
             | Self::EngineFailed { .. }
             | Self::ImageUnavailable { .. } => "It is tried again; this does not count as a retry.",
+            Self::StorageAbsent { .. } => {
+                "It is tried on nodes that have the storage; this does not count as a retry."
+            }
             Self::NodeDrained { .. } | Self::Preempted => {
                 "It is queued again; this does not count as a retry."
             }

@@ -99,9 +99,10 @@ impl State {
 
     /// Why a job that a pass did not start waits.
     fn reason(&mut self, Wanted { job, class }: Wanted, ahead: u32, now: Timestamp) -> WaitReason {
-        let lasts = never(&self.cluster, class).or_else(|| elsewhere(&self.cluster, class));
-        if let Some(reason) = lasts {
-            return reason;
+        let cluster = &self.cluster;
+        let lasts = |class: &Class| never(cluster, class).or_else(|| elsewhere(cluster, class));
+        if let Some(reason) = lasts(class) {
+            return explain::absent_storage(cluster, class, lasts).unwrap_or(reason);
         }
         let accounts = self.cluster.accounts(class.cluster).to_vec();
         let failure = match self.without_holds(Wanted { job, class }, &accounts) {

@@ -239,7 +239,7 @@ impl Cluster {
     /// The same for which no places are looked for: the index does not know what it asks.
     pub(crate) fn class_without_places(&self, request: &Request) -> Class {
         let mut class = Class::new(request, &self.names);
-        if !request.nodes.is_any() {
+        if !request.nodes.is_any() || !request.lacks.is_empty() {
             let types = self.types_for(&class);
             class.roles.iter_mut().for_each(|role| role.ask.types &= types);
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub use protocol::cluster::Shape;
 use protocol::cluster::{NodeCondition, Places, Preempts, Share, VirtualClusterSettings};
-use protocol::ids::{GpuType, JobId, NodeName, UserName, VirtualClusterName};
+use protocol::ids::{GpuType, JobId, NodeName, StorageName, UserName, VirtualClusterName};
 use protocol::placement::TaskPlacement;
 use protocol::resources::{Capacity, Gpu, PortRange, Resources};
 use protocol::spec::{NodeWish, PortRequest, Priority};
@@ -348,6 +348,8 @@ pub struct Request {
     pub expected_ms: Option<i64>,
     /// Nodes to avoid where others will do: the job just failed there through the platform.
     pub avoid: Vec<NodeName>,
+    /// Nodes that will not do, each with the storage that it lacks.
+    pub lacks: BTreeMap<NodeName, StorageName>,
     /// Which nodes will do.
     pub nodes: NodeWish,
     /// Its roles, in the job's order.

@@ -4,7 +4,9 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use protocol::cluster::{NodeCondition, Places, Preempts, Share};
-use protocol::ids::{GpuType, JobId, NodeName, PortLabel, UserName, VirtualClusterName};
+use protocol::ids::{
+    GpuType, JobId, NodeName, PortLabel, StorageName, UserName, VirtualClusterName,
+};
 use protocol::placement::TaskPlacement;
 use protocol::resources::{Capacity, Gpu, PortRange};
 use protocol::spec::{NodeWish, PortRequest, Priority, TopologyLevel};
@@ -335,6 +337,7 @@ pub(crate) fn job(id: i64) -> Job {
             limit_ms: None,
             expected_ms: None,
             avoid: Vec::new(),
+            lacks: BTreeMap::new(),
             nodes: NodeWish::default(),
             roles: vec![role],
         },
@@ -461,6 +464,12 @@ impl Job {
 
     pub(crate) fn avoids(mut self, node: &str) -> Self {
         self.request.avoid.push(node_name(node));
+        self
+    }
+
+    /// A node lacks a storage that it asks for.
+    pub(crate) fn lacks(mut self, node: &str, storage: &str) -> Self {
+        self.request.lacks.insert(node_name(node), StorageName::new(storage).unwrap());
         self
     }
 

@@ -32,6 +32,8 @@ pub struct LogReader {
     blocks: Blocks,
     /// What the last block of the index says, while that is being written.
     open: Option<Arc<BlockText>>,
+    /// So many bytes of its end are lost.
+    torn: u64,
 }
 
 /// Where the compressed blocks are.
@@ -57,7 +59,18 @@ pub struct LogLine {
 
 impl LogReader {
     pub(crate) fn new(index: Vec<LogBlock>, blocks: Blocks, open: Option<Arc<BlockText>>) -> Self {
-        Self { index: index.into(), blocks, open }
+        Self { index: index.into(), blocks, open, torn: 0 }
+    }
+
+    /// The same, of whose end so many bytes are lost.
+    pub(crate) fn torn_by(self, torn: u64) -> Self {
+        Self { torn, ..self }
+    }
+
+    /// How many bytes of its end are lost: it was kept with them, and its file is shorter now.
+    #[must_use]
+    pub fn torn(&self) -> u64 {
+        self.torn
     }
 
     /// A log of which there is nothing.
@@ -258,15 +271,18 @@ impl LogReader {
         to
     }
 
-    /// The log from a byte on, a block after the other; what was left out is told in a line.
+    /// The log from a byte on, a block after the other; what was left out or is lost is told in a line.
     pub fn text(&self, offset: u64) -> BoxStream<'static, Result<Bytes>> {
         let from = self.index.partition_point(|block| block.end_offset() <= offset);
         let state = (self.clone(), from);
         stream::try_unfold(state, move |(reader, at)| async move {
-            if at >= reader.index.len() {
-                return Ok(None);
-            }
-            let block = reader.index[at];
+            let Some(block) = reader.index.get(at).copied() else {
+                let is_told = at == reader.index.len() && reader.torn > 0;
+                // Whoever has all that is there was told it before.
+                let is_new = offset == 0 || offset < reader.bytes();
+                let note = format!("\n[{} bytes of this log are lost]\n", reader.torn);
+                return Ok((is_told && is_new).then(|| (Bytes::from(note), (reader, at + 1))));
+            };
             let content = Bytes::from(reader.block(at).await?.text);
             let skipped =
                 usize::try_from(offset.saturating_sub(block.offset)).unwrap_or(usize::MAX);

@@ -83,8 +83,21 @@ impl Storage {
         }
         let mut index = index(&bytes, needed).map_err(|error| failed(&path, error))?;
         index.iter_mut().for_each(|block| block.place += begin);
+        let torn = self.tear(&path, &mut index, begin + bytes.len() as u64).await?;
         let blocks = Blocks::Kept { storage: self.clone(), path };
-        Ok(Some(LogReader::new(index, blocks, None)))
+        Ok(Some(LogReader::new(index, blocks, None).torn_by(torn)))
+    }
+
+    /// Takes those blocks off an index that are not in its file, of which so many bytes are known to be there.
+    /// Says how many bytes of the log were in them.
+    async fn tear(&self, path: &StoragePath, index: &mut Vec<LogBlock>, known: u64) -> Result<u64> {
+        let end = |block: &LogBlock| block.place + u64::from(block.size);
+        if index.last().is_none_or(|last| end(last) <= known) {
+            return Ok(0);
+        }
+        let size = self.stat(path).await?.size;
+        let there = index.partition_point(|block| end(block) <= size);
+        Ok(index.drain(there..).map(|block| u64::from(block.bytes)).sum())
     }
 
     async fn some_bytes(&self, path: &StoragePath, length: u64) -> Result<Option<Vec<u8>>> {

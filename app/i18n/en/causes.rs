@@ -63,6 +63,9 @@ pub(super) fn cause(cause: &Cause) -> String {
         Cause::NodeUnwell { node, message } => {
             return format!("Node {node} is not well: {message}");
         }
+        Cause::StorageAbsent { node, storage: _, message } => {
+            return format!("Node {node} lacks a storage that it asks for: {message}");
+        }
         Cause::EngineFailed { node, message } => {
             return format!("The container engine of node {node} could not start it: {message}");
         }
@@ -139,6 +142,10 @@ pub(super) fn remedy(cause: &Cause) -> &'static str {
         | Cause::EngineFailed { .. }
         | Cause::ImageUnavailable { .. } => {
             "The platform is to blame: it is tried again and does not count as a retry."
+        }
+        Cause::StorageAbsent { .. } => {
+            "It goes to nodes that have the storage, and waits where none has. This does not count as a \
+             retry."
         }
         Cause::NodeDrained { .. } | Cause::Preempted => {
             "It starts again by itself, in its old place in the queue. This does not count as a retry."

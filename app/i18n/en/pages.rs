@@ -261,6 +261,11 @@ pub(super) const LOG: Log = Log {
             count(n)
         ),
     },
+    torn: "The end of this log is lost: what was kept of it is damaged.",
+    some_torn: |n| match n {
+        1 => "The end of one task's log is lost: what was kept of it is damaged.".to_owned(),
+        n => format!("The ends of {} tasks' logs are lost: what was kept is damaged.", count(n)),
+    },
     complete: "The log is complete.",
     following: "Following…",
     paused: "Paused",

@@ -29,6 +29,9 @@ pub(super) fn wait(reason: &WaitReason) -> String {
             format!("No node it may use has GPU type {}; there is: {there}", list(wanted, " or "))
         }
         WaitReason::NodesAbsent { wanted } => format!("There is no node {wanted}"),
+        WaitReason::StorageAbsent { storage } => {
+            format!("No node that could take it has the storage {storage}")
+        }
         WaitReason::PortsOutside { first, last, allowed } => format!(
             "It asks for the ports {first}–{last}; nodes it may use give {}–{}",
             allowed.first, allowed.last
@@ -140,6 +143,9 @@ pub(super) fn remedy(reason: &WaitReason) -> &'static str {
         WaitReason::Fragmented { .. } => "Ask for fewer GPUs per task, or wait for a whole node.",
         WaitReason::TypeAbsent { .. } => "Ask for a GPU type that exists.",
         WaitReason::NodesAbsent { .. } => "Ask for nodes that there are, or for any.",
+        WaitReason::StorageAbsent { .. } => {
+            "It starts as soon as a node has the storage: tell an administrator."
+        }
         WaitReason::PortsOutside { .. } => "Ask for ports of that range, or for any (beginAt 0).",
         WaitReason::GpusNotShared { .. } => {
             "Ask for a whole GPU, or an administrator to let a node share its GPUs."

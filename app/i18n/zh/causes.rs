@@ -57,6 +57,9 @@ pub(super) fn cause(cause: &Cause, said: fn(&str) -> String) -> String {
         Cause::NodeUnwell { node, message } => {
             return format!("节点 {node} 状态异常：{}", said(message));
         }
+        Cause::StorageAbsent { node, storage: _, message } => {
+            return format!("节点 {node} 缺少作业所需的存储：{}", said(message));
+        }
         Cause::EngineFailed { node, message } => {
             return format!("节点 {node} 的容器引擎无法启动它：{}", said(message));
         }
@@ -113,6 +116,9 @@ pub(super) fn remedy(cause: &Cause) -> &'static str {
         | Cause::NodeUnwell { .. }
         | Cause::EngineFailed { .. }
         | Cause::ImageUnavailable { .. } => "属于平台原因：系统会自动重试，不计入重试次数。",
+        Cause::StorageAbsent { .. } => {
+            "作业会改到具备该存储的节点上运行；若没有这样的节点，则等待。不计入重试次数。"
+        }
         Cause::NodeDrained { .. } | Cause::Preempted => {
             "作业会自动回到队列中原来的位置并重新开始，不计入重试次数。"
         }

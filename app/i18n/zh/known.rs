@@ -213,6 +213,11 @@ fn what_becomes_of_tasks_is_known() {
         Cause::EngineRestarted { node: node() },
         Cause::NodeOutOfMemory { node: node() },
         Cause::NodeUnwell { node: node(), message: "no".to_owned() },
+        Cause::StorageAbsent {
+            node: node(),
+            storage: "data".parse().unwrap(),
+            message: "the storage data is not on this node: tell an administrator".to_owned(),
+        },
         Cause::EngineFailed { node: node(), message: "no".to_owned() },
         Cause::NodeDrained { node: node() },
         Cause::Preempted,

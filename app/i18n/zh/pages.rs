@@ -245,6 +245,8 @@ pub(super) const LOG: Log = Log {
     empty: "没有输出。",
     gone: "日志已丢失：其容器在日志保存之前就已消失。",
     some_gone: |n| format!("{} 个任务的日志已丢失：其容器在日志保存之前就已消失。", count(n)),
+    torn: "日志末尾已丢失：已保存的日志损坏。",
+    some_torn: |n| format!("{} 个任务的日志末尾已丢失：已保存的日志损坏。", count(n)),
     complete: "日志已完整。",
     following: "正在跟随…",
     paused: "已暂停",

@@ -34,6 +34,7 @@ fn worded(reason: &WaitReason) -> String {
             format!("可用的节点中没有 {} 类型的 GPU；现有类型：{there}", list(wanted, " 或 "))
         }
         WaitReason::NodesAbsent { wanted } => format!("没有{}的节点", wish(wanted)),
+        WaitReason::StorageAbsent { storage } => format!("可用的节点都没有存储 {storage}"),
         WaitReason::PortsOutside { first, last, allowed } => format!(
             "申请了端口 {first}–{last}；可用节点提供的端口为 {}–{}",
             allowed.first, allowed.last
@@ -123,6 +124,7 @@ pub(super) fn remedy(reason: &WaitReason) -> &'static str {
         WaitReason::Fragmented { .. } => "可减少单任务 GPU 数，或等待整台节点空闲。",
         WaitReason::TypeAbsent { .. } => "请改用现有的 GPU 型号。",
         WaitReason::NodesAbsent { .. } => "请改用现有的节点，或不限节点。",
+        WaitReason::StorageAbsent { .. } => "有节点具备该存储后即可启动：请告知管理员。",
         WaitReason::PortsOutside { .. } => "请申请该范围内的端口，或任意端口（beginAt 为 0）。",
         WaitReason::GpusNotShared { .. } => "请申请整张 GPU，或请管理员允许某个节点共享其 GPU。",
         WaitReason::LevelFull { .. } => "减少任务数或放宽层级可更早启动。",

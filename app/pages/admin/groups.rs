@@ -152,8 +152,19 @@ fn Fields(group: Option<Group>) -> impl IntoView {
     let clusters = group.as_ref().map(|group| group.virtual_clusters.as_slice());
     let clusters = clusters.unwrap_or_default().iter().map(ToString::to_string);
     let clusters = clusters.collect::<Vec<_>>().join(", ");
+    let is_edited = group.is_some();
     let description = group.map(|group| group.description).unwrap_or_default();
+    // What somebody else has changed since stays.
+    let was = is_edited.then(|| {
+        let (description, clusters) = (description.clone(), clusters.clone());
+        view! {
+            <input type="hidden" name="group[was][description]" value=description/>
+            <input type="hidden" name="group[was][admin]" value=admin.to_string()/>
+            <input type="hidden" name="group[was][clusters]" value=clusters/>
+        }
+    });
     view! {
+        {was}
         <Field
             name="group[name]"
             label=text(|t| t.admin.name)

@@ -255,6 +255,7 @@ fn Groups(name: String, groups: String, actions: Actions) -> impl IntoView {
         >
             <SendForm to=actions.groups attr:class="form" on:submit=move |_| opener.close()>
                 <input type="hidden" name="user" value=name/>
+                <input type="hidden" name="before" value=groups.clone()/>
                 <Field name="groups" label=text(|t| t.accounts.groups) value=groups scope=of_field/>
                 <button class="button button--primary" type="submit">{tr(|t| t.common.save)}</button>
             </SendForm>

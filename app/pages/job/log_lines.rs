@@ -34,19 +34,22 @@ pub(crate) struct Lines {
     pub(crate) lost: bool,
     pub(crate) reading: bool,
     pub(crate) left_out: Option<LeftOut>,
+    /// Whether its end is lost, though it was kept.
+    pub(crate) torn: bool,
 }
 
 impl Lines {
     /// Takes lines over that were read. Answers can arrive in another order than they were asked for.
     pub(crate) fn take(&mut self, window: LogWindow) {
         self.changes += 1;
-        let LogWindow { lines, total, bytes, complete, lost, reading, left_out } = window;
+        let LogWindow { lines, total, bytes, complete, lost, reading, left_out, torn } = window;
         if bytes >= self.bytes {
             (self.total, self.bytes, self.left_out) = (total, bytes, left_out);
             self.reading = reading && (self.reading || self.held.is_empty());
         }
         self.complete |= complete;
         self.lost |= lost;
+        self.torn |= torn > 0;
         self.end.clear();
         for line in lines {
             match line.number {
@@ -215,6 +218,13 @@ mod tests {
         lines.take(LogWindow { complete: true, lost: true, ..LogWindow::default() });
         assert!(lines.complete && lines.lost);
         assert_eq!((lines.rows(), lines.shown(0, 99).len()), (50, 50));
+    }
+
+    #[test]
+    fn a_log_whose_end_is_lost_is_not_called_whole() {
+        let mut lines = Lines::default();
+        lines.take(LogWindow { complete: true, torn: 9, ..window(1..=50, 50) });
+        assert!(lines.complete && lines.torn && !lines.lost);
     }
 
     #[test]

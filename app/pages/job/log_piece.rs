@@ -20,6 +20,7 @@ pub(crate) struct Piece {
     bytes: u64,
     complete: bool,
     lost: u32,
+    torn: u32,
     /// Its end is not where the logs' end was when it was read: its reader went to another place.
     away: bool,
     skipped: u64,
@@ -28,8 +29,9 @@ pub(crate) struct Piece {
 impl Piece {
     /// A piece that ends with the logs.
     pub(crate) fn at_end(read: Together) -> Self {
-        let Together { tasks, lines, first, next, behind, bytes, complete, lost, .. } = read;
-        Self { lines, tasks, first, next, behind, bytes, complete, lost, away: false, skipped: 0 }
+        let Together { tasks, lines, first, next, behind, bytes, complete, lost, torn, .. } = read;
+        let (away, skipped) = (false, 0);
+        Self { lines, tasks, first, next, behind, bytes, complete, lost, torn, away, skipped }
     }
 
     /// A piece that begins somewhere.
@@ -46,6 +48,11 @@ impl Piece {
     /// Of how many tasks the logs are lost.
     pub(crate) fn lost(&self) -> u64 {
         u64::from(self.lost)
+    }
+
+    /// Of how many tasks the ends of their logs are.
+    pub(crate) fn torn(&self) -> u64 {
+        u64::from(self.torn)
     }
 
     /// Whether its reader went away from the end.
@@ -133,7 +140,8 @@ impl Piece {
         self.next = read.next.into_iter().enumerate().map(reached).collect();
         (self.tasks, self.bytes) = (read.tasks, read.bytes);
         self.first.resize(self.next.len(), 0);
-        (self.behind, self.complete, self.lost) = (read.behind, read.complete, read.lost);
+        (self.behind, self.complete) = (read.behind, read.complete);
+        (self.lost, self.torn) = (read.lost, read.torn);
         self.away &= self.behind > 0;
     }
 

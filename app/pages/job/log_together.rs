@@ -199,11 +199,14 @@ fn status(state: State) -> impl Fn() -> String {
     let reader = Reader::get();
     move || {
         let texts = &reader.texts().log;
-        let known = |piece: &Piece| (piece.is_complete(), piece.lines.is_empty(), piece.lost());
-        let (complete, none, lost) = state.piece.with(known);
+        let known = |piece: &Piece| {
+            (piece.is_complete(), piece.lines.is_empty(), (piece.lost(), piece.torn()))
+        };
+        let (complete, none, (lost, torn)) = state.piece.with(known);
         let text = match (state.lost.get(), complete, state.follow.get()) {
             (true, _, _) => texts.lost,
             (false, true, _) if lost > 0 => return (texts.some_gone)(lost),
+            (false, true, _) if torn > 0 => return (texts.some_torn)(torn),
             (false, true, _) if none => texts.empty,
             (false, true, _) => texts.complete,
             (false, false, true) => texts.following,

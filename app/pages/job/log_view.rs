@@ -193,15 +193,18 @@ fn status(state: LogState) -> impl Fn() -> String {
     let reader = Reader::get();
     move || {
         let texts = &reader.texts().log;
-        let known = |lines: &Lines| (lines.total, lines.complete, lines.reading, lines.lost);
-        let (total, complete, reading, lost) = state.lines.with(known);
+        let known =
+            |lines: &Lines| (lines.total, lines.complete, lines.reading, (lines.lost, lines.torn));
+        let (total, complete, reading, (lost, torn)) = state.lines.with(known);
         if state.lost.get() {
             return texts.lost.to_owned();
         }
         let how = match (complete, reading, state.follow.get()) {
             (true, _, _) if total == 0 && lost => return texts.gone.to_owned(),
+            (true, _, _) if total == 0 && torn => return texts.torn.to_owned(),
             (true, _, _) if total == 0 => return texts.empty.to_owned(),
             (true, _, _) if lost => texts.gone,
+            (true, _, _) if torn => texts.torn,
             (true, _, _) => texts.complete,
             (false, true, _) => return (texts.reading)(total),
             (false, false, true) => texts.following,

@@ -11,11 +11,12 @@ use protocol::spec::Dialect;
 use storage::{EntryKind, Storage, StoragePath, rights};
 
 use super::folders::checkpoints_of;
+use super::outputs::{OfUser, Outputs};
 use crate::records::store::Store;
 
 /// Removes it, before the jobs are forgotten: nobody would look for it any more, and as long as they are known no
 /// other job has their names.
-pub(crate) async fn remove(store: &Store, jobs: &[JobRow]) -> Result<()> {
+pub(crate) async fn remove(store: &Store, made: &Outputs, jobs: &[JobRow]) -> Result<()> {
     let mut of_users: BTreeMap<&UserName, Vec<&JobRow>> = BTreeMap::new();
     for job in jobs {
         of_users.entry(&job.key.user).or_default().push(job);
@@ -23,7 +24,7 @@ pub(crate) async fn remove(store: &Store, jobs: &[JobRow]) -> Result<()> {
     for (user, jobs) in of_users {
         checkpoints(&store.storage, user, &jobs).await?;
         // An empty folder does no harm, and is its owner's to remove.
-        if let Err(error) = outputs(store, user, &jobs).await {
+        if let Err(error) = outputs(store, &made.of(user), user, &jobs).await {
             tracing::warn!(%error, %user, "empty folders of forgotten jobs stay");
         }
     }
@@ -44,7 +45,7 @@ async fn checkpoints(storage: &Storage, user: &UserName, jobs: &[&JobRow]) -> Re
 }
 
 /// The folders that a user's jobs have because they named none, where they are empty.
-async fn outputs(store: &Store, user: &UserName, jobs: &[&JobRow]) -> Result<()> {
+async fn outputs(store: &Store, of_user: &OfUser, user: &UserName, jobs: &[&JobRow]) -> Result<()> {
     let (storage, conn) = (&store.storage, store.database.read());
     let ids: Vec<JobId> = jobs.iter().map(|job| job.id).collect();
     let mut places = Vec::new();
@@ -61,13 +62,15 @@ async fn outputs(store: &Store, user: &UserName, jobs: &[&JobRow]) -> Result<()>
     }
     let mut known: Option<(Option<JobId>, Vec<StoragePath>)> = None;
     for place in &places {
+        let (_alone, expected) = (of_user.alone().await, of_user.expected());
         // A job that came meanwhile may have begun in it: what it writes must not be lost.
         let last = database::jobs::given_last(conn).await?;
         let used = match known.take().filter(|(as_of, _)| *as_of == last) {
             Some((_, used)) => used,
             None => used_by_active(store, user).await?,
         };
-        let is_used = used.iter().any(|used| used.is_within(place) || place.is_within(used));
+        let mut all = used.iter().chain(&expected);
+        let is_used = all.any(|used| used.is_within(place) || place.is_within(used));
         known = Some((last, used));
         if !is_used {
             give_up(storage, user, place).await?;
@@ -77,13 +80,21 @@ async fn outputs(store: &Store, user: &UserName, jobs: &[&JobRow]) -> Result<()>
 }
 
 /// Removes folders, the deepest first, that were made for a job of a user's which was not stored then, unless
-/// another job of his has them by now.
-pub(crate) async fn take_back(store: &Store, user: &UserName, made: &[StoragePath]) {
+/// another job of his has them by now, or is about to.
+pub(crate) async fn take_back(
+    store: &Store,
+    outputs: &Outputs,
+    user: &UserName,
+    made: &[StoragePath],
+) {
     if made.is_empty() {
         return;
     }
+    let of_user = outputs.of(user);
     let taken = async {
-        let used = used_by_active(store, user).await?;
+        let _alone = of_user.alone().await;
+        let mut used = of_user.expected();
+        used.extend(used_by_active(store, user).await?);
         for place in made {
             if used.iter().any(|used| used.is_within(place) || place.is_within(used)) {
                 break;
@@ -127,4 +138,38 @@ async fn used_by_active(store: &Store, user: &UserName) -> Result<Vec<StoragePat
         used.extend(all.filter_map(|path| store.storage.resolve(&path).ok()));
     }
     Ok(used)
+}
+
+#[cfg(test)]
+mod tests {
+    use database::Database;
+
+    use super::*;
+
+    async fn store(folder: &tempfile::TempDir) -> Store {
+        let file = folder.path().join("berth.db");
+        let database = Database::open(&format!("sqlite://{}", file.display())).await.unwrap();
+        let root = folder.path().join("storage");
+        Store::new(database, Storage::open(root.to_str().unwrap()).unwrap())
+    }
+
+    /// One makes a folder and is refused, another one has found it there and is not stored yet.
+    #[tokio::test]
+    async fn what_another_job_is_about_to_have_is_not_taken_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, outputs) = (store(&folder).await, Outputs::default());
+        let alice: UserName = "alice".parse().unwrap();
+        let place = store.storage.resolve("/Output/train").unwrap();
+        let first = outputs.of(&alice).expect(place.clone());
+        assert!(store.storage.claim_and_make(&place, &alice).await.unwrap());
+        let second = outputs.of(&alice).expect(place.clone());
+        drop(first);
+        take_back(&store, &outputs, &alice, std::slice::from_ref(&place)).await;
+        assert!(store.storage.exists(&place).await.unwrap());
+        assert_eq!(store.storage.owner(&place).await.unwrap().as_ref(), Some(&alice));
+        drop(second);
+        take_back(&store, &outputs, &alice, std::slice::from_ref(&place)).await;
+        assert!(!store.storage.exists(&place).await.unwrap());
+        assert_eq!(store.storage.owner(&place).await.unwrap(), None);
+    }
 }

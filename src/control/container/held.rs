@@ -5,6 +5,7 @@ use protocol::ids::NodeName;
 use super::guest::program::{Guest, Guests};
 use super::images::doings::Doings;
 use super::known_keys::KnownKeys;
+use super::outputs::Outputs;
 use super::tunnels::idle::Tunnels;
 use crate::known::capacity::architecture;
 use crate::known::cluster::Cluster;
@@ -17,6 +18,8 @@ pub(crate) struct Held {
     pub(crate) guests: Guests,
     /// What is being done with images.
     pub(crate) images: Doings,
+    /// Folders for the output of jobs that are being submitted.
+    pub(crate) outputs: Outputs,
     /// Ways into tasks that wait for their next use.
     pub(crate) tunnels: Tunnels,
     /// Counts the changes of users' public keys.
@@ -30,6 +33,7 @@ impl Held {
         Self {
             guests,
             images: Doings::default(),
+            outputs: Outputs::default(),
             tunnels: Tunnels::default(),
             key_changes: Moments::default(),
             known_keys: KnownKeys::default(),

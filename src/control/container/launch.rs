@@ -23,6 +23,7 @@ use crate::container::code::{self, Code};
 use crate::container::images;
 use crate::container::public_keys;
 use crate::container::storages;
+use crate::known::lacks::{Asking, Part};
 use crate::known::own_failures::Ours;
 use crate::shared::Shared;
 use crate::wake::now;
@@ -184,7 +185,7 @@ async fn begin(
     let admitted = launch.attempt.admitted(&launch.shared.store, &launch.shared.containers).await?;
     let spec = container::spec(launch, &admitted, provided).await?;
     if let Err(error) = engine.create(&spec).await {
-        return Err(explained(launch, error).await);
+        return Err(explained(launch, error, LaunchError::Engine).await);
     }
     let name = spec.name();
     drop(spec);
@@ -196,21 +197,27 @@ async fn begin(
         engine.remove(&name).await?;
     }
     allowed?;
-    engine.start(&name).await.map_err(LaunchError::Start)?;
+    if let Err(error) = engine.start(&name).await {
+        return Err(explained(launch, error, LaunchError::Start).await);
+    }
     launch.shared.nodes.faults.started(&launch.place()?.node, &launch.role()?.image);
     tell_if_changed(launch, &admitted).await;
     Ok(())
 }
 
-/// Why a container could not be made. That its owner has no folder in a storage is no failure of the
-/// node, and nowhere else otherwise.
-async fn explained(launch: &Launch, error: EngineError) -> LaunchError {
-    let EngineError::Broken(words) = &error else { return error.into() };
-    let Ok(mounted) = launch.attempt.storages(&launch.shared.store, &launch.shared.people).await
-    else {
-        return error.into();
+/// Why a container could not be made or started. That its node lacks a storage is no failure of the engine,
+/// and nowhere else otherwise.
+async fn explained(
+    launch: &Launch,
+    error: EngineError,
+    other: fn(EngineError) -> LaunchError,
+) -> LaunchError {
+    let (EngineError::Broken(words) | EngineError::Failed(words)) = &error else {
+        return other(error);
     };
-    storages::without_folder(&mounted, words).map_or_else(|| error.clone().into(), Into::into)
+    let mounted = launch.attempt.storages(&launch.shared.store, &launch.shared.people).await;
+    let absent = mounted.ok().and_then(|mounted| storages::absent(&mounted, words));
+    absent.map_or_else(|| other(error), Into::into)
 }
 
 /// A pull may take hours: it has no turn, and waits for another one afterwards.
@@ -311,6 +318,9 @@ async fn fetch(
 
 /// What follows from a failure: some are final, after the others the next pass repeats.
 fn failed(launch: &Launch, error: LaunchError) -> Launched {
+    if let LaunchError::Lacks(part, _) = &error {
+        note_lack(launch, part);
+    }
     let words = error.to_string();
     let consequence = match (launch.place(), launch.role()) {
         (Ok(place), Ok(role)) => error.consequence(&place.node, &role.image),
@@ -327,6 +337,18 @@ fn failed(launch: &Launch, error: LaunchError) -> Launched {
         }
         Consequence::TriedAgain(cause) => Launched::Failed(cause),
         Consequence::Final(exit) | Consequence::Elsewhere(exit) => Launched::GivenUp(exit),
+    }
+}
+
+/// What asks for a storage goes to no node that was found to lack it, before it is found there.
+fn note_lack(launch: &Launch, part: &Part) {
+    let Launch { shared, .. } = launch;
+    let (Ok(place), Ok(role)) = (launch.place(), launch.role()) else { return };
+    let when = (shared.settings.rules.closed_nodes.tried_after, Instant::now());
+    let asked = Asking { user: launch.attempt.key.user.clone(), image: role.image.clone() };
+    if shared.nodes.lacking.found((&place.node, part), asked, when) {
+        tracing::warn!(node = %place.node, storage = %part.storage, "the node lacks a storage");
+        shared.live.bells.schedule.ring();
     }
 }
 

@@ -15,6 +15,7 @@ use protocol::ids::{JobId, NodeName, TaskKey};
 
 use crate::container::endpoint;
 use crate::container::held::Held;
+use crate::container::storages::Given;
 use crate::known::capacity::capacity;
 use crate::known::identity::Identity;
 use crate::known::nodes::KnownNodes;
@@ -35,8 +36,11 @@ pub(crate) async fn probe(
     images: &[String],
 ) -> engine::Result<()> {
     let tried = tokio::time::timeout(PATIENCE, with_images(shared, node, engine, images)).await;
-    let silent = || EngineError::Unreachable(format!("no answer within {} s", PATIENCE.as_secs()));
     tried.unwrap_or_else(|_| Err(silent()))
+}
+
+fn silent() -> EngineError {
+    EngineError::Unreachable(format!("no answer within {} s", PATIENCE.as_secs()))
 }
 
 async fn with_images(
@@ -56,7 +60,25 @@ async fn with_images(
     failed
 }
 
-fn is_of_image(error: &EngineError) -> bool {
+/// Whether a container of ours of this image can have on a node what is given.
+pub(crate) async fn gives(
+    shared: &Shared,
+    node: &NodeRecord,
+    engine: &dyn Engine,
+    image: &str,
+    given: Given,
+) -> engine::Result<()> {
+    let Given { folders, shares, variables: _ } = given;
+    let plain = spec(&shared.identity, &shared.settings, node, image)?;
+    let gpus = Vec::new();
+    let key = TaskKey { role: 2, ..plain.key };
+    let spec = ContainerSpec { key, folders, shares, gpus, ..plain };
+    let tried = tokio::time::timeout(PATIENCE, tried(shared, engine, node, spec)).await;
+    tried.unwrap_or_else(|_| Err(silent()))
+}
+
+/// What the image alone is to blame for.
+pub(crate) fn is_of_image(error: &EngineError) -> bool {
     match error {
         EngineError::NoImage { .. }
         | EngineError::Refused(_)
@@ -78,6 +100,16 @@ async fn with_image(
     image: &str,
 ) -> engine::Result<()> {
     let spec = spec(&shared.identity, &shared.settings, node, image)?;
+    tried(shared, engine, node, spec).await
+}
+
+/// Makes it anew, starts it and removes it.
+async fn tried(
+    shared: &Shared,
+    engine: &dyn Engine,
+    node: &NodeRecord,
+    spec: ContainerSpec,
+) -> engine::Result<()> {
     let name = spec.name();
     engine.remove(&name).await?;
     let started = start(&shared.nodes, &shared.containers, engine, &node.settings.name, spec).await;

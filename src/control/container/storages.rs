@@ -21,6 +21,7 @@ use protocol::storages::{
 use crate::accounts::people::People;
 use crate::accounts::rights::Usable;
 use crate::container::code::acting;
+use crate::known::lacks::Part;
 use crate::records::store::Store;
 use crate::secrets::sealing::Seal;
 
@@ -48,9 +49,9 @@ pub(crate) enum NotGiven {
     /// This server's key does not open its password.
     Sealed,
     /// Users have their own files there.
-    Exposed(StorageName),
-    /// The job's owner has no folder in it.
-    NoFolder(StorageName),
+    Exposed(Part),
+    /// It is not there, or the job's owner has no folder in it.
+    Absent(Part),
 }
 
 /// What the password of a storage is bound to.
@@ -148,7 +149,7 @@ pub(crate) fn given(
     for one in mounted {
         let Storage { settings, password } = &one.storage;
         if mount.is_some_and(|mount| overlaps(settings, mount)) {
-            return Err(NotGiven::Exposed(settings.name.clone()));
+            return Err(NotGiven::Exposed(one.part()));
         }
         let password = match password {
             Some(sealed) => {
@@ -162,14 +163,41 @@ pub(crate) fn given(
     Ok(given)
 }
 
-/// The storage in which the job's owner has no folder, where that is why an engine makes no container.
-pub(crate) fn without_folder(mounted: &[Mounted], words: &str) -> Option<NotGiven> {
-    let lacks = |one: &&Mounted| match &one.storage.settings.source {
-        StorageSource::Path(path) => one.own.is_some() && words.contains(&one.place(path)),
-        StorageSource::Nfs(_) | StorageSource::Smb(_) => false,
+/// The storage that a node lacks, where an engine's words say that it is why there is no container.
+pub(crate) fn absent(mounted: &[Mounted], words: &str) -> Option<NotGiven> {
+    let is_absent = |one: &&Mounted| {
+        let mut given = Given::default();
+        one.give(None, &mut given);
+        given.folders.iter().any(|folder| is_named(words, &folder.source))
+            || given.shares.iter().any(|share| words.contains(&format!("mount {}:", share.device)))
     };
-    let found = mounted.iter().find(lacks)?;
-    Some(NotGiven::NoFolder(found.storage.settings.name.clone()))
+    mounted.iter().find(is_absent).map(|one| NotGiven::Absent(one.part()))
+}
+
+/// Whether words name a place, and not only one whose name begins like it.
+fn is_named(words: &str, place: &str) -> bool {
+    let goes_on = |next: char| next.is_alphanumeric() || "/._-".contains(next);
+    words.match_indices(place).any(|(at, _)| !words[at + place.len()..].starts_with(goes_on))
+}
+
+/// A storage, or a user's own folder of it, as it is stored now, if this user may have it still.
+pub(crate) async fn part(
+    store: &Store,
+    people: &People,
+    part: &Part,
+    user: &UserName,
+) -> Result<Option<Mounted>> {
+    let is_it = |storage: &Storage| {
+        storage.settings.name == part.storage && storage.settings.own_folders == part.own.is_some()
+    };
+    let stored = database::storages::list(store.database.read()).await?;
+    let Some(storage) = stored.into_iter().find(is_it) else { return Ok(None) };
+    let user = acting(store, people, user).await?;
+    if !Usable::by(store, people, &user).await?.opens(&storage.settings) {
+        return Ok(None);
+    }
+    let target = storage.settings.target();
+    Ok(Some(Mounted { storage, own: part.own.clone(), target }))
 }
 
 /// Whether a storage and the folder where nodes have the users' own files lie in each other.
@@ -211,6 +239,10 @@ impl Mounted {
         let own = storage.settings.own_folders.then(|| actor.user.clone());
         let target = target.unwrap_or_else(|| storage.settings.target());
         Self { storage, own, target }
+    }
+
+    fn part(&self) -> Part {
+        Part { storage: self.storage.settings.name.clone(), own: self.own.clone() }
     }
 
     fn view(&self) -> MountView {
@@ -380,13 +412,30 @@ mod tests {
     }
 
     #[test]
-    fn whose_folder_is_missing_is_told_from_a_node_that_lacks_a_storage() {
-        let words = "bind source path does not exist: /mnt/ceph/alice";
+    fn which_storage_a_node_lacks_is_told_from_what_else_goes_wrong() {
+        let lacks = |mounted: Mounted, words: &str| {
+            let part = mounted.part();
+            absent(&[mounted], words) == Some(NotGiven::Absent(part))
+        };
         let source = r#"{"path": "/mnt/ceph"}"#;
-        let own = mounted(source, r#", "own_folders": true"#);
-        let name = own.storage.settings.name.clone();
-        assert_eq!(without_folder(&[own], words), Some(NotGiven::NoFolder(name)));
-        assert_eq!(without_folder(&[mounted(source, "")], words), None, "nobody's own");
+        let no_folder = |path: &str| {
+            format!(
+                "invalid mount config for type \"bind\": bind source path does not exist: {path}"
+            )
+        };
+        let own = || mounted(source, r#", "own_folders": true"#);
+        assert!(lacks(own(), &no_folder("/mnt/ceph/alice")));
+        assert!(!lacks(own(), &no_folder("/mnt/ceph/alice2")), "another one's");
+        assert!(lacks(mounted(source, ""), &no_folder("/mnt/ceph")));
+        assert!(!lacks(mounted(source, ""), &no_folder("/mnt/ceph2")));
+        let nfs = || mounted(r#"{"nfs": {"server": "10.0.0.5", "path": "/export"}}"#, "");
+        let volume = "/var/lib/docker/volumes/x/_data";
+        let no_server = format!(
+            "error while mounting volume '{volume}': failed to mount local volume: mount \
+             :/export:{volume}, data: addr=10.0.0.5: connection refused"
+        );
+        assert!(lacks(nfs(), &no_server));
+        assert!(!lacks(nfs(), "no space left on device"));
     }
 
     #[test]

@@ -99,10 +99,14 @@ impl Access<'_> {
             Standing::Common if !self.actor.admin => Err(common(path)),
             Standing::Free(place) if !self.actor.admin => {
                 if self.may_claim(place).await? {
-                    Ok(standing)
-                } else {
-                    Err(common(path))
+                    return Ok(standing);
                 }
+                // It may have been claimed and made since: by another job of the same user's.
+                let again = self.standing(path).await?;
+                if again.owner().is_some_and(|owner| self.is(owner)) {
+                    return Ok(again);
+                }
+                Err(again.owner().map_or_else(|| common(path), |owner| forbidden(path, owner)))
             }
             Standing::Of(_) | Standing::Common | Standing::Free(_) => Ok(standing),
         }

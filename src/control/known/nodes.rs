@@ -9,6 +9,7 @@ use super::checks::Checks;
 use super::cluster::{Cluster, Observation};
 use super::engines::Engines;
 use super::faults::Faults;
+use super::lacks::Lacking;
 use super::observations::Observations;
 use super::quarantine::Quarantine;
 use super::refresh::ClusterHandle;
@@ -31,6 +32,8 @@ pub(crate) struct KnownNodes {
     pub(crate) quarantine: Quarantine,
     /// What they have failed to start.
     pub(crate) faults: Faults,
+    /// The storages that they were found to lack.
+    pub(crate) lacking: Lacking,
     /// What does not end on them, though it is told to.
     pub(crate) unkilled: Unkilled,
     /// What is known of the checks that they go through.
@@ -46,6 +49,7 @@ impl KnownNodes {
             observations: Mutex::default(),
             quarantine: Quarantine::default(),
             faults: Faults::default(),
+            lacking: Lacking::default(),
             unkilled: Unkilled::default(),
             checks: Checks::default(),
         }

@@ -19,6 +19,7 @@ use scheduler::model::{
 
 use crate::known::active::Active;
 use crate::known::cluster::{Cluster, scheduler_node};
+use crate::known::lacks::Lacks;
 use crate::known::runs::{self, Past};
 use crate::wake::now;
 
@@ -61,6 +62,8 @@ pub(crate) struct Queue {
     /// The nodes as the scheduler was told of them.
     nodes: Vec<Arc<NodeRecord>>,
     virtual_clusters: Vec<VirtualCluster>,
+    /// The storages that nodes lack.
+    lacks: Arc<Lacks>,
     /// What the scheduler makes of it.
     state: scheduler::State,
     /// It may differ from the records: all is read anew, and the state built from that.
@@ -104,6 +107,7 @@ impl Default for Queue {
             stopping: BTreeSet::new(),
             nodes: Vec::new(),
             virtual_clusters: Vec::new(),
+            lacks: Arc::default(),
             state: scheduler::State::new(&[], Vec::new()),
             doubtful: true,
             said: Said::default(),
@@ -274,7 +278,7 @@ impl Queue {
                 return false;
             }
         }
-        let request = told::request_of_job(&self.jobs[&id], &self.past);
+        let request = told::request_of_job(&self.jobs[&id], &self.past, &self.lacks);
         self.tell(|state| state.submit(&request));
         true
     }
@@ -309,7 +313,7 @@ impl Queue {
         for job in self.state.promised() {
             let Some(job) = self.jobs.get(&job) else { continue };
             if turned.contains(&job.row.virtual_cluster) {
-                let request = told::request_of_job(job, &self.past);
+                let request = told::request_of_job(job, &self.past, &self.lacks);
                 self.tell(|state| state.submit(&request));
             }
         }
@@ -392,7 +396,7 @@ impl Queue {
         let waits = |job: &&Active| job.row.state == State::Waiting && job.row.stop.is_none();
         let waiting = self.jobs.values().filter(waits);
         let waiting = waiting.filter(|job| !self.running.contains_key(&job.row.id));
-        waiting.map(|job| told::request_of_job(job, &self.past)).collect()
+        waiting.map(|job| told::request_of_job(job, &self.past, &self.lacks)).collect()
     }
 
     /// Everything as it is now, to think a change through on.
@@ -414,7 +418,7 @@ impl Queue {
 
     /// A job that waits, as the scheduler is told it.
     pub(crate) fn request(&self, id: JobId) -> Option<Request> {
-        Some(told::request_of_job(self.job(id)?, &self.past))
+        Some(told::request_of_job(self.job(id)?, &self.past, &self.lacks))
     }
 
     /// Why jobs wait, their places, and when they may start.

@@ -289,7 +289,7 @@ async fn forget(shared: &Shared, jobs: &[JobRow], failures: &mut Failures) -> Re
 /// Forgets all of these jobs, or none of them.
 async fn forget_whole(shared: &Shared, jobs: &[JobRow]) -> Result<u64, Failed> {
     let ids: Vec<JobId> = jobs.iter().map(|job| job.id).collect();
-    forgotten::remove(&shared.store, jobs).await?;
+    forgotten::remove(&shared.store, &shared.containers.outputs, jobs).await?;
     let removed = shared
         .store
         .write(async |transaction| database::jobs::remove_many(transaction, &ids).await);

@@ -158,13 +158,13 @@ async fn decide(
     nodes: &KnownNodes,
     news: News,
 ) -> Result<(Decided, Vec<Leaving>), Unanswered> {
-    let cluster = jobs.active.damage().close(nodes.cluster());
+    let (cluster, lacks) = (jobs.active.damage().close(nodes.cluster()), nodes.lacking.told());
     let asked = jobs.scheduler.ask(move |queue| {
         // It has panicked since it was asked whether it doubts: some news are not enough then.
         if queue.is_doubtful() && !news.is_whole() {
             return None;
         }
-        let changed = queue.take_in(news, &cluster) | queue.expect_some();
+        let changed = queue.set_lacks(lacks) | queue.take_in(news, &cluster) | queue.expect_some();
         let decided = queue.decide(now());
         let moved = leave::moved(&cluster, queue.running());
         Some((Decided { changed: changed || decided.changed, ..decided }, moved))

@@ -58,37 +58,27 @@ impl Groups for Ops {
     }
 
     async fn set(&self, actor: &Actor, user: &UserName, groups: Vec<GroupName>) -> Result<()> {
-        administrators_only(actor)?;
-        if groups.len() > MOST {
-            let message = format!("a user is in {MOST} groups at most");
-            return Err(Error::new(ErrorCode::InvalidParametersError, message));
-        }
-        let names: Vec<_> = groups.iter().map(GroupName::as_str).collect();
-        let note = Note {
-            action: AuditAction::UserGroups,
-            object: user.to_string(),
-            detail: names.join(", "),
-            address: None,
+        self.put(actor, user, |_| groups.into_iter().collect()).await
+    }
+
+    async fn alter(
+        &self,
+        actor: &Actor,
+        user: &UserName,
+        into: Vec<GroupName>,
+        out_of: Vec<GroupName>,
+    ) -> Result<()> {
+        let alter = |mut groups: BTreeSet<GroupName>| {
+            groups.retain(|group| !out_of.contains(group));
+            groups.extend(into);
+            groups
         };
-        let set = self.0.store.write(async |t| {
-            if database::users::get(t, user).await?.is_none() {
-                return Ok(false);
-            }
-            database::groups::set(t, user, &Source::Local, &groups).await?;
-            database::audit::insert(t, &note.by(actor)).await?;
-            Ok(true)
-        });
-        if !set.await? {
-            let message = format!("there is no user {user}");
-            return Err(Error::new(ErrorCode::NoUserError, message));
-        }
-        tracing::info!(by = %actor.user, %user, groups = names.join(", "), "groups set");
-        Ok(limits::follow(&self.0, user).await?)
+        self.put(actor, user, alter).await
     }
 
     async fn create(&self, actor: &Actor, name: &GroupName, said: GroupChange) -> Result<Granted> {
         administrators_only(actor)?;
-        let done = self.0.store.write(async |t| match group_settings::get(t, name).await? {
+        let done = self.0.store.change(async |t| match group_settings::get(t, name).await? {
             Some(_) => {
                 let message = format!("there is a group {name} already");
                 Ok(Err(Error::new(ErrorCode::ConflictGroupError, message)))
@@ -104,7 +94,7 @@ impl Groups for Ops {
         if !known {
             return Err(missing(name));
         }
-        let done = self.0.store.write(async |t| {
+        let done = self.0.store.change(async |t| {
             let before = group_settings::get(t, name).await?;
             self.save(t, actor, (before, name), said).await
         });
@@ -124,7 +114,7 @@ impl Groups for Ops {
             detail: String::new(),
             address: None,
         };
-        let done = self.0.store.write(async |t| {
+        let done = self.0.store.change(async |t| {
             let nothing = (Some(Vec::new()), Some(Vec::new()));
             let grants = match grants_of(t, name, nothing).await? {
                 Ok(grants) => grants,
@@ -142,6 +132,44 @@ impl Groups for Ops {
 }
 
 impl Ops {
+    /// Puts a user into other groups than he is in, as far as they are written here.
+    async fn put(
+        &self,
+        actor: &Actor,
+        user: &UserName,
+        change: impl FnOnce(BTreeSet<GroupName>) -> BTreeSet<GroupName> + Send,
+    ) -> Result<()> {
+        administrators_only(actor)?;
+        let put = self.0.store.change(async |t| {
+            if database::users::get(t, user).await?.is_none() {
+                let message = format!("there is no user {user}");
+                return Ok(Err(Error::new(ErrorCode::NoUserError, message)));
+            }
+            let known = database::groups::of_user(t, user).await?.into_iter();
+            let written = known.filter(|one| one.source == Source::Local);
+            let groups = change(written.map(|one| one.group).collect());
+            if groups.len() > MOST {
+                let message = format!("a user is in {MOST} groups at most");
+                return Ok(Err(Error::new(ErrorCode::InvalidParametersError, message)));
+            }
+            let groups: Vec<GroupName> = groups.into_iter().collect();
+            let names: Vec<_> = groups.iter().map(GroupName::as_str).collect();
+            let names = names.join(", ");
+            database::groups::set(t, user, &Source::Local, &groups).await?;
+            let note = Note {
+                action: AuditAction::UserGroups,
+                object: user.to_string(),
+                detail: names.clone(),
+                address: None,
+            };
+            database::audit::insert(t, &note.by(actor)).await?;
+            Ok(Ok(names))
+        });
+        let groups = put.await??;
+        tracing::info!(by = %actor.user, %user, groups, "groups set");
+        Ok(limits::follow(&self.0, user).await?)
+    }
+
     fn view(
         &self,
         settings: GroupSettings,

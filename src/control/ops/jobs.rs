@@ -66,10 +66,10 @@ impl Jobs for Ops {
             let message = "a value is masked (******) whose name says that it is secret: give it";
             return Err(Error::new(ErrorCode::InvalidParametersError, message));
         }
-        let store = &self.shared.store;
+        let (store, outputs) = (&self.shared.store, &self.shared.containers.outputs);
         let admitted = self.admitted(actor, &parsed, &submission).await;
         let new = match admitted.is_ok() {
-            true => admission::create_new_output(store, actor, &parsed.spec).await,
+            true => admission::create_new_output(store, outputs, actor, &parsed.spec).await,
             false => None,
         };
         // Whoever has a job of that name has its folder, nearly always: where that is new the name need not be
@@ -80,7 +80,7 @@ impl Jobs for Ops {
         let secrets = admitted?;
         let made = match new {
             Some(made) => made,
-            None => admission::create_output(store, actor, &mut parsed.spec).await?,
+            None => admission::create_output(store, outputs, actor, &mut parsed.spec).await?,
         };
         let seal = |(name, value): (&str, &str)| {
             (name.to_owned(), self.shared.seal.seal(&sealing::context(&key, name), value))
@@ -89,12 +89,12 @@ impl Jobs for Ops {
         let Parsed { spec, syntax, masked_text: text, mut warnings, .. } = parsed;
         warnings.extend(self.told_by_nobody(&spec));
         let job = NewJob { key: key.clone(), spec, text, syntax, submitted_at: now() };
-        match self.submissions.store(job, secrets).await {
+        match self.submissions.store(job, secrets, made.expected).await {
             Ok(id) => Ok(Submitted { id, key, warnings }),
             Err(error) => {
                 // Where it is not known what became of it, and where it is to be submitted again, they stay.
                 if !error.is_ours() && error.code != ErrorCode::UnavailableError {
-                    forgotten::take_back(store, &actor.user, &made).await;
+                    forgotten::take_back(store, outputs, &actor.user, &made.new).await;
                 }
                 Err(error)
             }

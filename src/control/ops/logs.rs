@@ -203,8 +203,7 @@ impl Ops {
 
     /// The end of the kept log.
     async fn kept(&self, task: &Task, bytes: u64) -> Result<Option<LogText>> {
-        let kept = self.shared.store.storage.kept_log(&task.key).await.map_err(internal)?;
-        let Some(kept) = kept else { return Ok(None) };
+        let Some(kept) = source::kept(&self.shared, task).await? else { return Ok(None) };
         Ok(Some(end_of(&kept, bytes).await.map_err(internal)?))
     }
 

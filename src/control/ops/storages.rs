@@ -44,8 +44,9 @@ impl Storages for Ops {
             }
             Ok(checked)
         };
-        self.0.store.write(save).await??;
+        self.0.store.change(save).await??;
         tracing::info!(by = %actor.user, storage = %settings.name, "storage saved");
+        self.look_anew(&settings.name);
         Ok(())
     }
 
@@ -59,15 +60,23 @@ impl Storages for Ops {
             }
             Ok(there)
         };
-        if !self.0.store.write(remove).await? {
+        if !self.0.store.change(remove).await? {
             return Err(missing(name));
         }
         tracing::info!(by = %actor.user, storage = %name, "storage removed");
+        self.look_anew(name);
         Ok(())
     }
 }
 
 impl Ops {
+    /// It may be elsewhere now: that nodes were found to lack it says nothing any more.
+    fn look_anew(&self, name: &StorageName) {
+        if self.0.nodes.lacking.keep(|_, part| part.storage != *name) {
+            self.0.live.bells.schedule.ring();
+        }
+    }
+
     /// Whether storages go together once one is as it is to be saved, and nodes have none of them
     /// where users have their own files.
     fn check(&self, settings: &StorageSettings, known: &[Storage]) -> Result<()> {

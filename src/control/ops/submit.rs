@@ -16,6 +16,7 @@ use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::limits::Door;
+use crate::container::outputs::Expected;
 use crate::error::internal;
 use crate::known::nodes::KnownNodes;
 use crate::known::passes::{Passes, Rhythm};
@@ -49,6 +50,8 @@ pub(crate) struct Pending {
     job: NewJob,
     /// Names and sealed values.
     secrets: Vec<(String, Vec<u8>)>,
+    /// Its folder for output is kept for it.
+    expected: Option<Expected>,
     answer: oneshot::Sender<Result<JobId>>,
 }
 
@@ -58,14 +61,16 @@ impl Submissions {
         (Self(sender), inbox)
     }
 
-    /// Stores a job; when this returns, it is durable.
+    /// Stores a job; when this returns, it is durable. Its folder is kept for it until then, whether anybody
+    /// waits for that or not.
     pub(crate) async fn store(
         &self,
         job: NewJob,
         secrets: Vec<(String, Vec<u8>)>,
+        expected: Option<Expected>,
     ) -> Result<JobId> {
         let (answer, stored) = oneshot::channel();
-        self.0.try_send(Pending { job, secrets, answer }).map_err(|_full| {
+        self.0.try_send(Pending { job, secrets, expected, answer }).map_err(|_full| {
             let message = "too many jobs are being submitted at once; submit it again";
             Error::new(ErrorCode::UnavailableError, message)
         })?;
@@ -106,12 +111,14 @@ pub(crate) async fn run(
             }
         };
         for (pending, result) in pending.into_iter().zip(results) {
+            let Pending { job, expected, answer, .. } = pending;
             if let Ok(id) = result {
-                shared.jobs.active.learn_spec(id, pending.job.spec);
-                let key = pending.job.key;
-                shared.live.tell_queue(Change::Job { id, key, state: State::Waiting });
+                shared.jobs.active.learn_spec(id, job.spec);
+                shared.live.tell_queue(Change::Job { id, key: job.key, state: State::Waiting });
             }
-            let _nobody_waits = pending.answer.send(result);
+            // By now it is found in the records, or whoever is refused takes its folder back.
+            drop(expected);
+            let _nobody_waits = answer.send(result);
         }
         shared.live.bells.schedule.ring();
         if more_come {

@@ -104,7 +104,7 @@ impl VirtualClusters for Ops {
             }
             Ok(checked)
         };
-        self.0.store.write(save).await??;
+        self.0.store.change(save).await??;
         tracing::info!(by = %actor.user, virtual_cluster = %settings.name, "virtual cluster saved");
         self.changed().await
     }
@@ -193,7 +193,7 @@ impl VirtualClusters for Ops {
             }
             Ok(there)
         };
-        if !self.0.store.write(remove).await? {
+        if !self.0.store.change(remove).await? {
             return Err(missing(name));
         }
         tracing::info!(by = %actor.user, virtual_cluster = %name, "virtual cluster removed");

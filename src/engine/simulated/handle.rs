@@ -79,6 +79,17 @@ impl SimHandle {
         self.node.change(|state| state.next_create_error = Some(error));
     }
 
+    /// From now on a folder of the node is not there, or is again.
+    pub fn set_absent_folder(&self, folder: &str, is_absent: bool) {
+        self.node.change(|state| {
+            if is_absent {
+                state.absent_folders.insert(folder.to_owned());
+            } else {
+                state.absent_folders.remove(folder);
+            }
+        });
+    }
+
     /// The next `create` panics, as whatever is not written for what it meets.
     pub fn panic_next_create(&self) {
         self.node.change(|state| state.next_create_panics = true);

@@ -49,6 +49,8 @@ pub(super) struct State {
     pub(super) start_error: Option<EngineError>,
     pub(super) inspect_error: Option<EngineError>,
     pub(super) clock_ahead: i64,
+    /// Folders of its own that are not there.
+    pub(super) absent_folders: BTreeSet<String>,
     pub(super) next_create_panics: bool,
     pub(super) next_list_panics: bool,
     pub(super) pulled: HashSet<String>,
@@ -274,6 +276,12 @@ impl State {
                 image: spec.image.clone(),
                 message: format!("No such image: {}", spec.image),
             });
+        }
+        if let Some(absent) =
+            spec.folders.iter().find(|folder| self.absent_folders.contains(&folder.source))
+        {
+            let words = "invalid mount config for type \"bind\": bind source path does not exist";
+            return Err(EngineError::Broken(format!("{words}: {}", absent.source)));
         }
         // As engines do it: whatever volume a container names is there then.
         spec.volumes().for_each(|volume| self.volumes.ensure(volume, Labels::new()));

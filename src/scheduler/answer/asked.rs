@@ -6,7 +6,7 @@ use protocol::ids::JobId;
 use protocol::time::Timestamp;
 
 use crate::answer::admit::never;
-use crate::answer::without_place;
+use crate::answer::{explain, without_place};
 use crate::cluster::claim::Claim;
 use crate::model::{Answer, AtOnce, Explanation, Request, Snapshot, Standing};
 use crate::numbers::indices::AccountIndex;
@@ -44,8 +44,12 @@ impl State {
 
     fn answer(&mut self, request: &Request, now: Timestamp) -> Answer {
         let class = self.cluster.class(request);
-        if let Some(reason) = never(&self.cluster, &class) {
-            return Answer::Never(reason);
+        let never = |class: &Class| never(&self.cluster, class);
+        if let Some(reason) = never(&class) {
+            return match explain::absent_storage(&self.cluster, &class, never) {
+                Some(waits) => Answer::Waits(Explanation::of(without_place(waits, None))),
+                None => Answer::Never(reason),
+            };
         }
         if let Some(reason) = self.limit_of(&class) {
             return Answer::Waits(Explanation::of(without_place(reason, None)));

@@ -1,5 +1,7 @@
 //! Why a job that found no room waits: the constraint that really binds.
 
+use std::collections::BTreeMap;
+
 use protocol::amount::Amount;
 use protocol::ids::GpuType;
 use protocol::resources::PortRange;
@@ -8,7 +10,7 @@ use protocol::wait::{ResourceKind, WaitReason};
 use crate::cluster::Cluster;
 use crate::cluster::node::NodeState;
 use crate::cluster::ports::View;
-use crate::model::{Scarce, WHOLE_GPU};
+use crate::model::{Request, Scarce, WHOLE_GPU};
 use crate::numbers::gpus::{Bits, positions};
 use crate::numbers::indices::NodeIndex;
 use crate::numbers::kind::Kind;
@@ -77,6 +79,19 @@ pub(crate) fn absent_type(cluster: &Cluster, class: &Class) -> Option<WaitReason
 pub(crate) fn absent_nodes(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
     let absent = cluster.alike(class).next().is_none();
     absent.then(|| WaitReason::NodesAbsent { wanted: class.of.nodes.clone() })
+}
+
+/// A storage that all nodes lack on which a job could start otherwise, as a reason. `lasts` says why a class
+/// could never start as nodes and shares are.
+pub(crate) fn absent_storage(
+    cluster: &Cluster,
+    class: &Class,
+    lasts: impl Fn(&Class) -> Option<WaitReason>,
+) -> Option<WaitReason> {
+    let storage = class.of.lacks.values().next()?.clone();
+    let had = Request { lacks: BTreeMap::new(), ..class.of.clone() };
+    let starts = lasts(&cluster.class_without_places(&had)).is_none();
+    starts.then_some(WaitReason::StorageAbsent { storage })
 }
 
 /// Ports that are wanted by number where no node gives them, as a reason.

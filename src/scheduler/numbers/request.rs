@@ -2,9 +2,9 @@
 //! What requests of one kind have in common is kept once ([`Class`]).
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use protocol::ids::{GpuType, JobId, PortLabel, VirtualClusterName};
+use protocol::ids::{GpuType, JobId, NodeName, PortLabel, StorageName, VirtualClusterName};
 use protocol::spec::{PortRequest, TopologyLevel};
 
 use crate::model::{Demand, Request, RoleRequest, WHOLE_GPU};
@@ -26,7 +26,7 @@ pub(crate) struct Class {
     pub(crate) beyond_share: bool,
     /// Nodes to avoid, by position.
     pub(crate) avoid: Vec<NodeIndex>,
-    /// The only nodes that will do, by position.
+    /// The only nodes that will do, by position: those that it names, and that lack nothing.
     pub(crate) only: Option<Vec<NodeIndex>>,
     /// Its roles, the hardest to place first.
     pub(crate) roles: Vec<RoleWant>,
@@ -123,19 +123,20 @@ impl Class {
             .map(|(position, role)| RoleWant::new(position, role, request, names))
             .collect();
         roles.sort_by_key(|role| Reverse((role.ask.gpu_milli(), role.ask.each)));
-        let numbers = |named: &[protocol::ids::NodeName]| {
+        let numbers = |named: &[NodeName]| {
             let mut numbers: Vec<_> =
                 named.iter().filter_map(|name| names.nodes.get(name).copied()).collect();
             numbers.sort_unstable();
             numbers
         };
+        let named = (!request.nodes.names.is_empty()).then(|| numbers(&request.nodes.names));
         Self {
             of: request.clone(),
             cluster: names.clusters.get(&request.virtual_cluster).copied(),
             opportunistic: request.priority.0 < 0,
             beyond_share: false,
             avoid: numbers(&request.avoid),
-            only: (!request.nodes.names.is_empty()).then(|| numbers(&request.nodes.names)),
+            only: without(named, &request.lacks, names),
             numbered: roles.iter().flat_map(|role| role.numbered.iter().copied()).collect(),
             roles,
         }
@@ -165,6 +166,22 @@ impl Class {
     }
 }
 
+/// Of these nodes, or of all, those that lack nothing; `None`: all.
+fn without(
+    named: Option<Vec<NodeIndex>>,
+    lacks: &BTreeMap<NodeName, StorageName>,
+    names: &Names,
+) -> Option<Vec<NodeIndex>> {
+    if lacks.is_empty() {
+        return named;
+    }
+    let mut only = named.unwrap_or_else(|| names.nodes.values().copied().collect());
+    let lacking: BTreeSet<_> = lacks.keys().filter_map(|name| names.nodes.get(name)).collect();
+    only.retain(|node| !lacking.contains(node));
+    only.sort_unstable();
+    Some(only)
+}
+
 /// What two requests share when they are of one class.
 #[derive(Debug, PartialEq, Eq, Hash, Clone)]
 pub(crate) struct ClassKey {
@@ -178,6 +195,10 @@ impl ClassKey {
     pub(crate) fn of(request: &Request) -> Self {
         let mut words = vec![u64::from(request.priority.0 < 0), request.avoid.len() as u64];
         let mut names: Vec<_> = request.avoid.iter().map(ToString::to_string).collect();
+        words.push(request.lacks.len() as u64);
+        for (node, storage) in &request.lacks {
+            names.extend([node.to_string(), storage.to_string()]);
+        }
         names.extend(request.nodes.names.iter().map(ToString::to_string));
         for (key, value) in &request.nodes.labels {
             names.extend([key.clone(), value.clone()]);

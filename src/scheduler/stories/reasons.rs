@@ -134,6 +134,7 @@ fn the_reason_binds(snapshot: &Snapshot, job: JobId, reason: &WaitReason) {
         | WaitReason::GaveWay { .. }
         | WaitReason::Preempting { .. }
         | WaitReason::UserLimit { .. }
+        | WaitReason::StorageAbsent { .. }
         | WaitReason::NoNodes => {
             panic!("nothing of this queue waits for {reason:?}")
         }

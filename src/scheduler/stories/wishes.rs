@@ -7,8 +7,9 @@ use protocol::ids::JobId;
 use protocol::spec::NodeWish;
 use protocol::wait::{ResourceKind, WaitReason};
 
-use crate::admit;
-use crate::story::{Story, cluster, gpu_type, job, node_name, virtual_cluster};
+use crate::model::Answer;
+use crate::story::{NOW, Story, cluster, gpu_type, job, node_name, virtual_cluster};
+use crate::{admit, dry_run};
 
 fn reason(story: &Story, id: i64) -> WaitReason {
     story.plan().waiting[&JobId(id)].reason.clone()
@@ -90,6 +91,25 @@ fn what_is_short_is_said_of_the_nodes_it_may_use() {
         virtual_cluster: None,
     };
     assert_eq!(admit(port.only("b").request), Err(once));
+}
+
+#[test]
+fn nodes_that_lack_a_storage_are_no_choice_and_where_all_do_it_is_waited_for() {
+    let asks = |gpus| job(1).gpus(gpus, &[]).lacks("a", "data");
+    let waits = |job| racks().waits(job);
+    assert!(waits(asks(8)).fate(1).starts_with("b:"));
+    let absent = WaitReason::StorageAbsent { storage: "data".parse().unwrap() };
+    assert_eq!(reason(&waits(asks(8).lacks("b", "data")), 1), absent);
+    assert_eq!(waits(asks(2).lacks("b", "data")).fate(1), "c:0,1");
+    assert_eq!(reason(&waits(asks(1).only("a")), 1), absent);
+    let busy = racks().running(9, "default", &[("b", &[0], 4)]);
+    assert!(matches!(reason(&busy.waits(asks(8)), 1), WaitReason::Short { .. }), "one has it");
+    assert!(matches!(reason(&waits(asks(16)), 1), WaitReason::Impossible { .. }), "with it or not");
+    let asked = |request| dry_run(&racks().snapshot, &request, NOW);
+    let Answer::Waits(said) = asked(asks(8).lacks("b", "data").request) else { panic!() };
+    assert_eq!(said.waiting.reason, absent);
+    assert!(matches!(asked(asks(8).request), Answer::Fits(..)));
+    assert!(matches!(asked(asks(16).request), Answer::Never(_)));
 }
 
 #[test]

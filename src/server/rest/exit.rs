@@ -81,6 +81,7 @@ fn row(cause: &Cause) -> Row {
         Cause::EngineRestarted { .. }
         | Cause::NodeOutOfMemory { .. }
         | Cause::NodeUnwell { .. }
+        | Cause::StorageAbsent { .. }
         | Cause::EngineFailed { .. }
         | Cause::ImageUnavailable { .. }
         | Cause::NodeDrained { .. } => node(-1000, "PodEvicted", "PAI_K8S"),

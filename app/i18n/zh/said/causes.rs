@@ -47,6 +47,7 @@ pub(super) const CAUSES: &str = sayings![
         "节点 {0} 的内存耗尽，任务本身未超过内存上限",
     ),
     ("Its node {} is not well: {}.{}", "节点 {0} 状态异常：{1}"),
+    ("Its node {} lacks a storage: {}.{}", "节点 {0} 缺少作业所需的存储：{1}"),
     ("The container engine of {} could not start it: {}.{}", "节点 {0} 的容器引擎无法启动它：{1}"),
     ("Its node {} was emptied.{}", "节点 {0} 被清空"),
     ("Its place was needed for guaranteed work.{}", "被抢占：其资源为保障作业所需"),

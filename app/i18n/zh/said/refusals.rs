@@ -173,6 +173,10 @@ pub(super) const REFUSALS: &str = sayings![
     ),
     ("the users' own files are there", "那里存放着用户自己的文件"),
     (
+        "the storage {} is not on this node: tell an administrator",
+        "此节点上没有存储 {0}：请告知管理员",
+    ),
+    (
         "the storage {} has no folder for you on this node: tell an administrator",
         "在此节点上，存储 {0} 中没有您的文件夹：请告知管理员",
     ),

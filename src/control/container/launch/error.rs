@@ -11,6 +11,7 @@ use protocol::ids::NodeName;
 use crate::container::code::LookError;
 use crate::container::images::CopyError;
 use crate::container::storages::NotGiven;
+use crate::known::lacks::Part;
 use crate::known::own_failures::Ours;
 
 /// Why a launch did not come about.
@@ -46,9 +47,9 @@ pub(super) enum LaunchError {
     /// Its node fails a check that comes before each attempt.
     #[error("{0}")]
     Unwell(String),
-    /// A storage of the job's is not set up on its node as it should be, which is no user's to do.
-    #[error("{0}")]
-    Storages(String),
+    /// Its node lacks a storage of the job's, as these words say, which is no user's to mend.
+    #[error("{1}")]
+    Lacks(Part, String),
     /// Its node's network is not what all tasks of the job were told that it is.
     #[error("its node's network has changed")]
     Moved,
@@ -100,9 +101,17 @@ impl LaunchError {
                 let (node, message) = (node.clone(), self.to_string());
                 Consequence::Elsewhere(without_code(Cause::EngineFailed { node, message }))
             }
-            Self::Unwell(message) | Self::Storages(message) => {
+            Self::Unwell(message) => {
                 let node = node.clone();
                 Consequence::Elsewhere(without_code(Cause::NodeUnwell { node, message }))
+            }
+            Self::Lacks(Part { storage, .. }, message) => {
+                let node = node.clone();
+                Consequence::Elsewhere(without_code(Cause::StorageAbsent {
+                    node,
+                    storage,
+                    message,
+                }))
             }
             Self::Moved => Consequence::ends(Cause::NodeLost { node: node.clone() }),
         }
@@ -187,13 +196,26 @@ impl From<NotGiven> for LaunchError {
     fn from(error: NotGiven) -> Self {
         match error {
             NotGiven::Sealed => Self::Sealed,
-            NotGiven::Exposed(name) => Self::Storages(format!(
-                "the storage {name} and the users' own files lie in each other on this node: tell an \
-                 administrator"
-            )),
-            NotGiven::NoFolder(name) => Self::Storages(format!(
-                "the storage {name} has no folder for you on this node: tell an administrator"
-            )),
+            NotGiven::Exposed(part) => {
+                let name = &part.storage;
+                let message = format!(
+                    "the storage {name} and the users' own files lie in each other on this node: tell an \
+                     administrator"
+                );
+                Self::Lacks(part, message)
+            }
+            NotGiven::Absent(part) => {
+                let name = &part.storage;
+                let message = match &part.own {
+                    Some(_) => format!(
+                        "the storage {name} has no folder for you on this node: tell an administrator"
+                    ),
+                    None => {
+                        format!("the storage {name} is not on this node: tell an administrator")
+                    }
+                };
+                Self::Lacks(part, message)
+            }
         }
     }
 }
@@ -288,8 +310,16 @@ mod tests {
 
     #[test]
     fn a_storage_that_a_node_lacks_is_its_administrators_and_the_job_goes_elsewhere() {
-        let name = || "data".parse().unwrap();
-        for lacks in [NotGiven::Exposed(name()), NotGiven::NoFolder(name())] {
+        let of = |own: Option<&str>| Part {
+            storage: "data".parse().unwrap(),
+            own: own.map(|own| own.parse().unwrap()),
+        };
+        let lacks = [
+            NotGiven::Exposed(of(None)),
+            NotGiven::Absent(of(None)),
+            NotGiven::Absent(of(Some("alice"))),
+        ];
+        for lacks in lacks {
             let found = consequence(lacks);
             assert_eq!(found.of_node(), None, "its engine did nothing wrong");
             let Consequence::Elsewhere(Exit { cause, .. }) = found else { panic!("{found:?}") };

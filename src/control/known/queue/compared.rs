@@ -119,7 +119,7 @@ impl Queue {
     fn expect_of_waiting(&mut self, id: JobId) -> bool {
         let waits = |job: &&Active| job.row.state == State::Waiting && job.row.stop.is_none();
         let Some(job) = self.jobs.get(&id).filter(waits) else { return false };
-        let request = told::request_of_job(job, &self.past);
+        let request = told::request_of_job(job, &self.past, &self.lacks);
         self.state.expects(&request)
     }
 

@@ -1,6 +1,7 @@
 //! What is read of jobs and their tasks, as the scheduler is told it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use database::Database;
 use database::attempts::Attempt;
@@ -15,6 +16,7 @@ use scheduler::model::{Demand, GaveWay, Placement, Request, RoleRequest, Running
 
 use super::Queue;
 use crate::known::active::{Active, ActiveJobs};
+use crate::known::lacks::Lacks;
 use crate::known::runs::{self, Past};
 use crate::known::told::Touched;
 use crate::wake::now;
@@ -100,6 +102,28 @@ impl News {
 }
 
 impl Queue {
+    /// Other nodes lack storages than before, or others do no more: those wait differently that ask for these.
+    /// Says whether there are any.
+    pub(crate) fn set_lacks(&mut self, lacks: Arc<Lacks>) -> bool {
+        if self.lacks == lacks {
+            return false;
+        }
+        let before = std::mem::replace(&mut self.lacks, lacks);
+        let mut requests = self.requests();
+        requests.retain(|request| {
+            let job = self.jobs.get(&request.job);
+            job.is_some_and(|job| before.of_job(job) != request.lacks)
+        });
+        for request in &requests {
+            self.tell(|state| state.submit(request));
+        }
+        let any = !requests.is_empty();
+        if any {
+            self.unsay();
+        }
+        any
+    }
+
     /// A job that was given its place is stored so. That is all that is new of it, and need not be read.
     pub(crate) fn begins(&mut self, job: JobId, stored: &JobUpdate) {
         self.jobs.apply(job, stored);
@@ -205,7 +229,7 @@ pub(super) fn expected_anew(job: &Active, running: &Running, past: &Past) -> Run
 }
 
 /// A job that waits.
-pub(super) fn request_of_job(job: &Active, past: &Past) -> Request {
+pub(super) fn request_of_job(job: &Active, past: &Past, lacks: &Lacks) -> Request {
     let limit = job.spec.time_limit.map(TimeLimit::millis);
     Request {
         expected_ms: past.runs.expect(like(job), limit),
@@ -217,6 +241,7 @@ pub(super) fn request_of_job(job: &Active, past: &Past) -> Request {
         held: job.row.held.is_some(),
         not_before: job.row.not_before,
         avoid: job.row.avoid.clone(),
+        lacks: lacks.of_job(job),
         ..request(&job.spec, &job.row.key.user)
     }
 }
@@ -227,7 +252,8 @@ pub(crate) fn wanted(queue: &Queue, spec: &JobSpec, user: &UserName) -> Request 
     let (name, image) = (Some(spec.name.clone()), runs::image(spec).map(str::to_owned));
     let like = Like { name, image, ..Like::from(&request) };
     let expected_ms = queue.past.runs.expect(like, request.limit_ms);
-    Request { expected_ms, ..request }
+    let lacks = queue.lacks.of(spec, user, None);
+    Request { expected_ms, lacks, ..request }
 }
 
 /// A spec as the scheduler sees it; for a job that is not stored yet.
@@ -246,6 +272,7 @@ pub(crate) fn request(spec: &JobSpec, user: &UserName) -> Request {
         limit_ms: spec.time_limit.map(TimeLimit::millis),
         expected_ms: None,
         avoid: Vec::new(),
+        lacks: BTreeMap::new(),
         nodes: spec.nodes.clone(),
         roles: spec
             .roles
@@ -301,6 +328,7 @@ pub(super) fn least(
         limit_ms: None,
         expected_ms: None,
         avoid: Vec::new(),
+        lacks: BTreeMap::new(),
         nodes: NodeWish::default(),
         roles: vec![role],
     }

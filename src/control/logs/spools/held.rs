@@ -1,6 +1,6 @@
 //! The logs that are held, each as far as it was read.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -15,6 +15,8 @@ use crate::lock::lock;
 
 /// So many logs are held at the same time.
 const MOST: usize = 256;
+/// Of so many torn logs it is remembered that it was said.
+const MOST_TOLD: usize = 4_096;
 /// One that nobody has asked for in so long gives way to another.
 const AT_LEAST: Duration = Duration::from_secs(30);
 /// Whoever follows a log has it whole so soon after its container has ended, or it is read anew.
@@ -25,6 +27,8 @@ const PATIENCE: Duration = Duration::from_secs(120);
 pub(crate) struct Spools {
     folder: PathBuf,
     pub(super) held: Mutex<HashMap<TaskKey, Arc<Spool>>>,
+    /// Tasks of whose kept logs it was said that their ends are lost.
+    told: Mutex<HashSet<TaskKey>>,
     pub(super) tasks: TaskTracker,
     stop: CancellationToken,
 }
@@ -66,7 +70,17 @@ impl Spools {
     pub(crate) fn new(folder: PathBuf, tasks: TaskTracker, stop: CancellationToken) -> Self {
         // Those of the server before this one: their ends are not known.
         let _there_were_none = std::fs::remove_dir_all(&folder);
-        Self { folder, held: Mutex::default(), tasks, stop }
+        Self { folder, held: Mutex::default(), told: Mutex::default(), tasks, stop }
+    }
+
+    /// Whether nobody has said yet that the end of a task's kept log is lost; it is said now. Of very many it
+    /// is said again after a while.
+    pub(crate) fn is_first_told(&self, key: TaskKey) -> bool {
+        let mut told = lock(&self.told);
+        if told.len() >= MOST_TOLD {
+            told.clear();
+        }
+        told.insert(key)
     }
 
     /// A task's log, if it is held.
@@ -167,4 +181,23 @@ pub(super) fn make_room(held: &mut HashMap<TaskKey, Arc<Spool>>) -> bool {
         spool.stop.cancel();
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::ids::JobId;
+
+    use super::*;
+
+    #[test]
+    fn that_a_log_is_torn_is_said_once() {
+        let folder = tempfile::tempdir().unwrap().path().join("logs");
+        let spools = Spools::new(folder, TaskTracker::new(), CancellationToken::new());
+        let task = |job| TaskKey { job: JobId(job), attempt: 0, role: 0, index: 0, retry: 0 };
+        assert!(spools.is_first_told(task(1)) && spools.is_first_told(task(2)));
+        assert!(!spools.is_first_told(task(1)));
+        let most = i64::try_from(MOST_TOLD).unwrap();
+        (0..2 * most).for_each(|job| drop(spools.is_first_told(task(job))));
+        assert!(lock(&spools.told).len() <= MOST_TOLD);
+    }
 }

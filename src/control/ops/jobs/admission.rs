@@ -23,6 +23,7 @@ use crate::accounts::people::People;
 use crate::accounts::rights;
 use crate::container::code;
 use crate::container::images;
+use crate::container::outputs::{Expected, Outputs};
 use crate::container::public_keys;
 use crate::container::storages;
 use crate::error::internal;
@@ -230,34 +231,38 @@ async fn exists(
 /// is none to be made, or it is to be made as any other is.
 pub(super) async fn create_new_output(
     store: &Store,
+    outputs: &Outputs,
     actor: &Actor,
     spec: &JobSpec,
-) -> Option<Vec<StoragePath>> {
+) -> Option<Made> {
     if has_no_output(spec) {
         return None;
     }
     // What fails now fails again, and is told then.
     let place = output_place(store, actor, spec).ok()?;
+    let of_user = outputs.of(&actor.user);
+    let _making = of_user.making().await;
+    let expected = Some(of_user.expect(place.clone()));
     let made = Access { store, actor }.make_new(&place).await.ok()?;
-    made.then(|| vec![place])
+    made.then(|| Made { new: vec![place], expected })
 }
 
 /// Makes the output folder of a version 1 job: the one it names, else the default one. Where the
-/// default one is somebody else's, who has a job of the same name, it is one in the user's own. Says which folders
-/// were not there before, the deepest first.
+/// default one is somebody else's, who has a job of the same name, it is one in the user's own.
 pub(super) async fn create_output(
     store: &Store,
+    outputs: &Outputs,
     actor: &Actor,
     spec: &mut JobSpec,
-) -> Result<Vec<StoragePath>> {
+) -> Result<Made> {
     if has_no_output(spec) {
-        return Ok(Vec::new());
+        return Ok(Made::default());
     }
     let default = spec.output_dir.as_deref().is_none_or(str::is_empty);
-    match make_output(store, actor, spec).await {
+    match make_output(store, outputs, actor, spec).await {
         Err(error) if default && error.code == ErrorCode::ForbiddenUserError => {
             spec.output_dir = Some(OWN_OUTPUT.to_owned());
-            make_output(store, actor, spec).await
+            make_output(store, outputs, actor, spec).await
         }
         made => made,
     }
@@ -272,11 +277,28 @@ fn output_place(store: &Store, actor: &Actor, spec: &JobSpec) -> Result<StorageP
     store.storage.resolve(&path).map_err(|error| about("outputDir", error))
 }
 
-async fn make_output(store: &Store, actor: &Actor, spec: &JobSpec) -> Result<Vec<StoragePath>> {
+/// What a job has for its output.
+#[derive(Debug, Default)]
+pub(super) struct Made {
+    /// Folders that were not there before, the deepest first.
+    pub(super) new: Vec<StoragePath>,
+    /// Keeps its folder for it, whoever made that, until it is stored.
+    pub(super) expected: Option<Expected>,
+}
+
+async fn make_output(
+    store: &Store,
+    outputs: &Outputs,
+    actor: &Actor,
+    spec: &JobSpec,
+) -> Result<Made> {
     let place = output_place(store, actor, spec)?;
+    let of_user = outputs.of(&actor.user);
+    let _making = of_user.making().await;
+    let expected = Some(of_user.expect(place.clone()));
     let access = Access { store, actor };
     if access.make_new(&place).await.map_err(|error| about("outputDir", error))? {
-        return Ok(vec![place]);
+        return Ok(Made { new: vec![place], expected });
     }
     let mut new = missing(&store.storage, &place).await;
     let written = access.to_write_whole(&place).await;
@@ -290,7 +312,7 @@ async fn make_output(store: &Store, actor: &Actor, spec: &JobSpec) -> Result<Vec
         let claimed = owner.map_err(|error| about("outputDir", error))?.is_some();
         new.retain(|path| path.is_within(&top) && (claimed || *path != top));
     }
-    Ok(new)
+    Ok(Made { new, expected })
 }
 
 /// The folders on the way to a place that are not there, as far as that can be seen, the deepest first.

@@ -35,7 +35,9 @@ pub(super) async fn delete(shared: &Shared, actor: &Actor, job: JobRow) -> Resul
     let used =
         usage::of(&shared.store, &shared.nodes, &shared.readings, std::slice::from_ref(&job))
             .await?;
-    if let Err(error) = forgotten::remove(&shared.store, std::slice::from_ref(&job)).await {
+    let outputs = &shared.containers.outputs;
+    if let Err(error) = forgotten::remove(&shared.store, outputs, std::slice::from_ref(&job)).await
+    {
         let job = job.key.to_string();
         tracing::warn!(%error, job, "its checkpoints are not removed");
     }

@@ -15,6 +15,7 @@ use tokio::sync::broadcast::Receiver;
 
 use super::position::Position;
 use super::readers::Reader;
+use super::source::kept;
 use crate::error::internal;
 use crate::logs::end::LogEnd;
 use crate::logs::engines::engine_of;
@@ -166,8 +167,7 @@ impl Follower {
     }
 
     async fn found_kept(&mut self) -> Result<bool> {
-        let kept = self.shared.store.storage.kept_log(&self.task.key).await.map_err(internal)?;
-        let Some(kept) = kept else { return Ok(false) };
+        let Some(kept) = kept(&self.shared, &self.task).await? else { return Ok(false) };
         let rest = match self.sent.since {
             None => kept.text(self.sent.bytes),
             Some(_) => {

@@ -106,8 +106,17 @@ pub(super) async fn find(shared: &Arc<Shared>, task: &Task) -> Result<Option<Sou
     Ok(kept(shared, task).await?.map(Source::Kept))
 }
 
-async fn kept(shared: &Shared, task: &Task) -> Result<Option<LogReader>> {
-    shared.store.storage.kept_log(&task.key).await.map_err(internal)
+/// What was kept of it. That some of it is lost is written down once.
+pub(super) async fn kept(shared: &Shared, task: &Task) -> Result<Option<LogReader>> {
+    let kept = shared.store.storage.kept_log(&task.key).await.map_err(internal)?;
+    if let Some(log) = kept.as_ref().filter(|log| log.torn() > 0)
+        && shared.spools.is_first_told(task.key)
+    {
+        let (job, name) = (task.key.job, format!("{}-{}", task.role_name, task.key.index));
+        let (torn, left) = (log.torn(), log.bytes());
+        tracing::error!(%job, task = name, torn, left, "the end of a kept log is lost");
+    }
+    Ok(kept)
 }
 
 /// All of it, as it is now. What is not at hand is read from the engine and not held: many are read one after

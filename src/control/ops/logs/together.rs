@@ -43,6 +43,7 @@ pub(super) async fn read(ops: &Ops, mut tasks: Vec<Task>, ask: &TogetherAsk) -> 
     let parts = futures::future::join_all(parts).await.into_iter();
     let mut parts: Vec<Part> = parts.collect::<storage::Result<_>>().map_err(internal)?;
     let bytes = parts.iter().map(|part| part.log.bytes()).sum::<u64>();
+    let torn = index(parts.iter().filter(|part| part.log.torn() > 0).count());
     let count = ask.count.clamp(1, MOST_LINES) as usize;
     place(&mut parts, &ask.place).await?;
     let before = matches!(ask.place, TogetherPlace::End | TogetherPlace::Before(_));
@@ -65,6 +66,7 @@ pub(super) async fn read(ops: &Ops, mut tasks: Vec<Task>, ask: &TogetherAsk) -> 
         bytes,
         complete: ended && behind == 0,
         lost,
+        torn,
         reading,
     })
 }

@@ -77,6 +77,7 @@ pub(super) async fn read(
         left_out: log
             .left_out()
             .map(|(first, after)| LeftOut { first: first + 1, count: after - first }),
+        torn: log.torn(),
     })
 }
 
@@ -112,5 +113,6 @@ async fn end_from_engine(ops: &Ops, task: &Task, log: &LogReader, count: u32) ->
         lost: false,
         reading: true,
         left_out: None,
+        torn: 0,
     })
 }

@@ -59,7 +59,7 @@ pub(super) async fn set_virtual_clusters(
     let names: Vec<_> = clusters.iter().map(VirtualClusterName::as_str).collect();
     let entry = note(AuditAction::UserVirtualClusters, user, names.join(", ")).by(actor);
     let wanted = clusters.into_iter().collect();
-    let set = shared.store.write(async |t| {
+    let set = shared.store.change(async |t| {
         let known = database::virtual_clusters::list(t).await?;
         let grants = Grants::new(known, Grantee::User(user, &standing.memberships), &wanted);
         if let Ok(grants) = &grants {

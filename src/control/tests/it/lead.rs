@@ -136,6 +136,16 @@ async fn a_server_that_is_done_leaves_its_jobs_to_the_next() {
     two.shutdown().await;
 }
 
+/// There transactions do not wait for each other by themselves.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn groups_that_are_changed_at_once_on_postgres_lose_nothing() {
+    let (house, url) = (House::new(1), new_database().await.unwrap());
+    let first = lead(&url, "first").await;
+    let one = start(&house, (&url, &first), house.path()).await;
+    crate::groups::are_changed_at_once(&one.backend).await;
+    one.shutdown().await;
+}
+
 /// How a leader goes.
 #[derive(Clone, Copy)]
 enum Leaves {

@@ -229,6 +229,38 @@ async fn who_waits_for_more_counts_among_those_who_follow() {
     close(&control).await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_kept_log_whose_end_is_lost_is_not_told_as_whole() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let backend = &control.backend;
+    that_says_a_lot(&house, backend).await;
+    backend.jobs.stop(&admin(), &key("loud")).await.unwrap();
+    until_state(backend, "loud", State::Stopped).await;
+    house.node(0).until_empty().await;
+    let before = window_until(backend, |window| window.complete).await;
+    assert_eq!(before.torn, 0);
+    let logs = std::fs::read_dir(house.path().join("storage/.berth/logs/0")).unwrap();
+    let mut logs = logs.map(|entry| entry.unwrap().path());
+    let kept = logs.find(|path| path.extension().is_some_and(|kind| kind == "log")).unwrap();
+    let file = std::fs::File::options().write(true).open(&kept).unwrap();
+    file.set_len(file.metadata().unwrap().len() / 2).unwrap();
+
+    let torn = window(backend, LogPlace::End, None).await;
+    assert!(torn.complete && torn.torn > 0 && torn.total < LINES, "{} lines", torn.total);
+    assert_eq!(torn.bytes + torn.torn, before.bytes);
+    assert_eq!(torn.lines.last().unwrap().text, line(torn.total - 1 - BEFORE));
+    let told = format!("\n[{} bytes of this log are lost]\n", torn.torn);
+    assert!(tail(backend, 1_000).await.text.ends_with(&told));
+    let whole = backend.logs.whole(&admin(), &worker("loud")).await.unwrap();
+    let whole: Vec<_> = whole.map(Result::unwrap).collect().await;
+    assert!(String::from_utf8(whole.concat()).unwrap().ends_with(&told));
+    let ask = TogetherAsk { place: TogetherPlace::End, count: 7, after: None };
+    let all = backend.logs.together(&admin(), &key("loud"), None, &ask).await.unwrap();
+    assert_eq!((all.complete, all.lost, all.torn), (true, 0, 1));
+    close(&control).await;
+}
+
 async fn together(backend: &Backend, place: TogetherPlace) -> Together {
     let ask = TogetherAsk { place, count: 7, after: None };
     backend.logs.together(&admin(), &key("many"), None, &ask).await.unwrap()

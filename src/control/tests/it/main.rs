@@ -10,6 +10,7 @@ mod drains;
 mod engines;
 mod files;
 mod gpus;
+mod groups;
 mod health;
 mod house;
 mod identity;

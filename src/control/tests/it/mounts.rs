@@ -6,6 +6,7 @@ use api::ErrorCode;
 use api::jobs::Submission;
 use engine::Folder;
 use protocol::exit::Cause;
+use protocol::ids::UserName;
 use protocol::state::State;
 
 use crate::files::{MOUNT, Office, actor, at, code};
@@ -210,6 +211,26 @@ async fn a_job_that_is_refused_leaves_no_folder_behind() {
         let top = office.place(place.trim_end_matches("/out"));
         let owner = office.storage().owner(&top).await.unwrap();
         assert_eq!(owner.is_some(), submitted.is_ok(), "{place}: its name is anybody's");
+    }
+}
+
+/// Those that are refused take back what they made, and not what the others have.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn jobs_that_are_submitted_at_once_keep_the_folder_that_they_have_in_common() {
+    let office = Office::mounted().await;
+    for round in 0..8 {
+        let more = format!(r#""outputDir": "$PAI_DEFAULT_FS_URI/path/guid-{round}/out","#);
+        let submit = |number: usize| {
+            let (office, more) = (&office, &more);
+            async move { office.submit("alice", &format!("r{round}-{}", number / 2), more).await }
+        };
+        let submitted = futures::future::join_all((0..8).map(submit)).await;
+        assert_eq!(submitted.iter().filter(|submitted| submitted.is_ok()).count(), 4);
+        let folder = office.house.path().join(format!("storage/path/guid-{round}/out"));
+        assert!(folder.is_dir(), "{round}");
+        let top = office.place(&format!("/path/guid-{round}"));
+        let owner = office.storage().owner(&top).await.unwrap();
+        assert_eq!(owner.as_ref().map(UserName::as_str), Some("alice"), "{round}");
     }
 }
 

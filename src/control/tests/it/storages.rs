@@ -1,17 +1,21 @@
 //! Storages that administrators set up: who may have them, and what nodes are told of them.
 
+use std::time::Duration;
+
 use api::ErrorCode;
-use api::jobs::Submission;
+use api::jobs::{DryRun, JobDetail, Submission};
 use api::storages::{MountView, StorageView};
+use control::{ClosedNodes, Control, Options, Rules};
 use engine::Folder;
-use engine::simulated::Given;
+use engine::simulated::{Call, Given};
 use protocol::exit::Cause;
 use protocol::state::State;
 use protocol::storages::{StorageSettings, StorageSource};
+use protocol::wait::WaitReason;
 use serde_json::{Value, json};
 
 use crate::files::{MOUNT, Office, actor, code};
-use crate::house::{admin, job, key, submit, until_state};
+use crate::house::{House, PATIENCE, admin, close, job, key, submit, until, until_state};
 
 fn settings(name: &str, source: &Value, more: &Value) -> StorageSettings {
     let mut all = json!({ "name": name, "source": source });
@@ -171,6 +175,84 @@ async fn a_storage_that_is_ones_no_more_starts_no_task() {
         assert!(matches!(exit.cause, Cause::ContainerRefused { .. }), "{name}: {exit:?}");
     }
     assert_eq!(office.house.node(0).starts(), 1, "only what held the node was started");
+}
+
+/// A cluster in which these nodes lack the folder of the storage `data`, which is looked for again soon.
+async fn lacking(house: &House, nodes: &[usize]) -> Control {
+    nodes.iter().for_each(|node| house.node(*node).set_absent_folder("/mnt/data", true));
+    let tried_after = Duration::from_millis(50);
+    let closed_nodes = ClosedNodes { tried_after, ..ClosedNodes::default() };
+    let rules = Rules { closed_nodes, ..Rules::default() };
+    let options = Options { rules, ..house.options(house.database().await) };
+    let control = control::start(options).await.unwrap();
+    let data = settings("data", &path("/mnt/data"), &json!({}));
+    control.backend.storages.save(&admin(), data).await.unwrap();
+    control
+}
+
+/// A job with all GPUs of a node that asks for the storage.
+async fn submit_asking(control: &Control, name: &str) {
+    let asked = r#""retryCount": 0, "extras": {"storages": [{"name": "data"}]},"#;
+    submit(&control.backend, job(name, 1, 8, "sleep 1000", asked)).await;
+}
+
+fn lacked(detail: &JobDetail) -> usize {
+    let causes = detail.attempts.iter().filter_map(|attempt| Some(&attempt.exit.as_ref()?.cause));
+    causes.filter(|cause| matches!(cause, Cause::StorageAbsent { .. })).count()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_node_lacks_is_asked_of_others_and_waited_for_where_none_has_it() {
+    let house = House::new(2);
+    let control = lacking(&house, &[0, 1]).await;
+    let backend = &control.backend;
+    submit_asking(&control, "waits").await;
+    let waits_for_it = |detail: &JobDetail| {
+        let reason = detail.summary.waiting.as_ref().map(|waiting| &waiting.reason);
+        matches!(reason, Some(WaitReason::StorageAbsent { storage }) if storage.as_str() == "data")
+    };
+    let waits = until(backend, "waits", waits_for_it).await;
+    assert_eq!((waits.attempts.len(), lacked(&waits)), (2, 2), "each node was asked once");
+    assert_eq!((waits.summary.retries.user, waits.summary.retries.platform), (0, 2));
+    submit_asking(&control, "after").await;
+    let after = until(backend, "after", waits_for_it).await;
+    assert_eq!(after.attempts.len(), 0, "it is known by now");
+    let text = job("asked", 1, 8, "true", r#""extras": {"storages": [{"name": "data"}]},"#);
+    let asked = backend.jobs.check(&admin(), &text).await.unwrap().dry_run;
+    let Some(DryRun::Waits(said)) = asked else { panic!("{asked:?}") };
+    assert!(matches!(said.reason, WaitReason::StorageAbsent { .. }), "{said:?}");
+    // Both are looked for again and again, and no job is tried for it.
+    let calls = || house.node(0).calls(Call::Create) + house.node(1).calls(Call::Create);
+    let before = calls();
+    let looked_for = async {
+        while calls() < before + 4 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, looked_for).await.unwrap();
+    let still = until(backend, "waits", |_| true).await;
+    assert!(waits_for_it(&still) && still.attempts.len() == 2, "{still:?}");
+
+    house.node(1).set_absent_folder("/mnt/data", false);
+    let runs = until_state(backend, "waits", State::Running).await;
+    let node = &runs.attempts.last().unwrap().tasks[0].node;
+    assert_eq!((house.index_of(node), runs.attempts.len()), (1, 3));
+    let nodes = backend.nodes.list(&admin()).await.unwrap();
+    assert!(nodes.iter().all(|node| node.closed.is_none()), "no engine is to blame");
+    close(&control).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_set_up_anew_is_asked_for_anew() {
+    let house = House::new(1);
+    let control = lacking(&house, &[0]).await;
+    submit_asking(&control, "waits").await;
+    until(&control.backend, "waits", |detail| lacked(detail) == 1).await;
+    let data = settings("data", &path("/mnt/other"), &json!({}));
+    control.backend.storages.save(&admin(), data).await.unwrap();
+    let runs = until_state(&control.backend, "waits", State::Running).await;
+    assert_eq!((runs.attempts.len(), runs.summary.retries.user), (2, 0));
+    close(&control).await;
 }
 
 /// An engine follows, as the node's administrator, whatever link it finds on the way to a folder.

@@ -177,6 +177,7 @@ pub(crate) fn request(job: i64, demand: Demand, types: &[GpuType]) -> Request {
         limit_ms: None,
         expected_ms: None,
         avoid: Vec::new(),
+        lacks: BTreeMap::new(),
         nodes: NodeWish::default(),
         roles: vec![RoleRequest {
             count: 1,

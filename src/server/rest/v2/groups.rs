@@ -134,9 +134,7 @@ pub(crate) async fn add(
     Fields(One { groupname }): Fields<One>,
 ) -> Result<Response, Failure> {
     let (user, group) = (user_name(&user)?, group(&groupname)?);
-    let mut groups = local(&state, &actor, &user).await?;
-    groups.push(group);
-    state.backend.groups.set(&actor, &user, groups).await?;
+    state.backend.groups.alter(&actor, &user, vec![group], Vec::new()).await?;
     Ok((StatusCode::CREATED, message(format!("User {user} is added into group."))).into_response())
 }
 
@@ -148,24 +146,9 @@ pub(crate) async fn remove(
     Fields(One { groupname }): Fields<One>,
 ) -> Result<Response, Failure> {
     let (user, group) = (user_name(&user)?, group(&groupname)?);
-    let mut groups = local(&state, &actor, &user).await?;
-    groups.retain(|other| *other != group);
-    state.backend.groups.set(&actor, &user, groups).await?;
+    state.backend.groups.alter(&actor, &user, Vec::new(), vec![group]).await?;
     let text = format!("User {user} is removed from group.");
     Ok((StatusCode::CREATED, message(text)).into_response())
-}
-
-/// The groups that are written here of a user.
-async fn local(
-    state: &AppState,
-    actor: &api::Actor,
-    user: &UserName,
-) -> Result<Vec<GroupName>, Failure> {
-    let users = state.backend.users.list(actor).await?;
-    let found = users.into_iter().find(|one| one.name == *user);
-    let found = found.ok_or_else(|| no_user(user.as_str()))?;
-    let local = found.groups.into_iter().filter(|one| one.source == Source::Local);
-    Ok(local.map(|one| one.group).collect())
 }
 
 fn find(groups: Vec<GroupView>, name: &str) -> Result<GroupView, Failure> {

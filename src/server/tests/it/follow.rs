@@ -136,11 +136,17 @@ async fn a_terminal_is_reached_through_a_follower() {
 
 /// Opens the stream of changes at a follower and reads the first line of the answer.
 fn listen(pair: &Pair) -> BufReader<TcpStream> {
+    listen_with(pair, "")
+}
+
+/// The same with more headers.
+fn listen_with(pair: &Pair, more: &str) -> BufReader<TcpStream> {
     let mut stream = TcpStream::connect(pair.follower.address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     let (name, value) = ALICE;
     let host = pair.follower.address;
-    write!(stream, "GET /api/events HTTP/1.1\r\nhost: {host}\r\n{name}: {value}\r\n\r\n").unwrap();
+    let head = format!("GET /api/events HTTP/1.1\r\nhost: {host}\r\n{name}: {value}\r\n{more}\r\n");
+    stream.write_all(head.as_bytes()).unwrap();
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line).unwrap();
@@ -174,6 +180,37 @@ async fn a_page_from_a_follower_hears_what_changes() {
         let line = next_with(&mut reader, told);
         assert!(line.starts_with("data: "), "{line}");
     }
+}
+
+/// Whoever comes back says up to where he has heard, as browsers do by themselves.
+fn listen_after(pair: &Pair, id: &str) -> BufReader<TcpStream> {
+    let mark = id.trim_end().strip_prefix("id: ").unwrap();
+    listen_with(pair, &format!("last-event-id: {mark}\r\n"))
+}
+
+/// Once at the same leader, and then at the next one, which knows nothing of what the first has told: all is
+/// to be read anew then, once, and what comes is told as before.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_that_was_cut_at_a_follower_is_gone_on_with() {
+    let (first, next) = (Pair::open().await, Pair::open().await);
+    let mut reader = listen(&first);
+    next_with(&mut reader, "event: alive");
+    first.world.changes.send(Change::Cluster).unwrap();
+    let heard = next_with(&mut reader, "id: ");
+    drop(reader);
+    let mut again = listen_after(&first, &heard);
+    next_with(&mut again, "event: alive");
+    first.world.changes.send(Change::Queue).unwrap();
+    let line = next_with(&mut again, "data: {\"");
+    assert!(line.contains(r#""queue""#), "what was heard is not told again: {line}");
+    first.following.clone().end().await;
+
+    let mut reader = listen_after(&next, &heard);
+    let line = next_with(&mut reader, "data: {\"");
+    assert!(line.contains(r#""missed""#), "{line}");
+    next.world.changes.send(Change::Cluster).unwrap();
+    let line = next_with(&mut reader, "data: {\"");
+    assert!(line.contains(r#""cluster""#), "{line}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

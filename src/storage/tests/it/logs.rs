@@ -132,6 +132,34 @@ async fn a_damaged_log_is_told() {
     }
 }
 
+/// As after a crash of the storage, or on a disk that lies.
+#[tokio::test]
+async fn of_a_torn_log_what_is_there_is_read_and_what_is_lost_is_told() {
+    let (folder, storage) = open();
+    let said: String = (0..200_000).map(|number| format!("line {number:06}\n")).collect();
+    let spool = spool(LogLimits::default(), said.as_bytes(), None);
+    storage.keep_log(&task(8), &spool.reader()).await.unwrap();
+    let file = folder.path().join("files/.berth/logs/0/8-a1-r0-t3-n0.log");
+    let whole = storage.kept_log(&task(8)).await.unwrap().unwrap();
+    assert_eq!(whole.torn(), 0);
+    let size = std::fs::metadata(&file).unwrap().len();
+    for left in [size - 1, size / 2] {
+        std::fs::File::options().write(true).open(&file).unwrap().set_len(left).unwrap();
+        let log = storage.kept_log(&task(8)).await.unwrap().unwrap();
+        assert!(log.torn() > 0 && log.lines() > 0 && log.lines() < 200_000, "{left}");
+        assert_eq!(log.bytes() + log.torn(), said.len() as u64);
+        assert_eq!(lines(&log, 7, 1).await, ["line 000007"]);
+        assert_eq!(lines(&log, log.lines() - 1, 9).await.len(), 1);
+        let read = String::from_utf8(text(&log, 0).await).unwrap();
+        let note = format!("\n[{} bytes of this log are lost]\n", log.torn());
+        let there = usize::try_from(log.bytes()).unwrap();
+        assert_eq!(read, [&said[..there], &note].concat());
+        assert!(text(&log, log.bytes()).await.is_empty(), "it is told once");
+    }
+    std::fs::File::options().write(true).open(&file).unwrap().set_len(5).unwrap();
+    assert!(storage.kept_log(&task(8)).await.is_err(), "nothing says what was there");
+}
+
 #[tokio::test]
 async fn logs_that_were_kept_without_an_index_are_read() {
     use std::io::Write;

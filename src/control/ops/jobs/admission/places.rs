@@ -71,6 +71,7 @@ impl<'s> Places<'s> {
             WaitReason::LevelTooSmall { .. } => self.job(JobField::TopologyRequired),
             WaitReason::Impossible { .. }
             | WaitReason::ShareElsewhere { .. }
+            | WaitReason::StorageAbsent { .. }
             | WaitReason::LevelFull { .. }
             | WaitReason::Queued
             | WaitReason::QuotaVc { .. }

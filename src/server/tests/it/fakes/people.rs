@@ -112,6 +112,15 @@ impl Groups for World {
     async fn set(&self, _: &Actor, _: &UserName, _: Vec<GroupName>) -> Result<()> {
         Ok(())
     }
+    async fn alter(
+        &self,
+        _: &Actor,
+        _: &UserName,
+        _: Vec<GroupName>,
+        _: Vec<GroupName>,
+    ) -> Result<()> {
+        Ok(())
+    }
     async fn create(&self, _: &Actor, _: &GroupName, _: GroupChange) -> Result<Granted> {
         Ok(Granted::default())
     }
