@@ -74,7 +74,7 @@ fn any_event() -> impl Strategy<Value = Event> {
     ]
 }
 
-pub(super) fn spec(tasks: u32, gpus: u32) -> JobSpec {
+pub(crate) fn spec(tasks: u32, gpus: u32) -> JobSpec {
     let text = format!(
         r#"{{"jobName": "job", "image": "berth/base", "taskRoles": [{{"name": "worker",
             "taskNumber": {tasks}, "cpuNumber": 1, "memoryMB": 128, "gpuNumber": {gpus},
