@@ -14,8 +14,8 @@ use crate::model::{Placement, Preemption, Standing, Turn};
 use crate::numbers::indices::{AccountIndex, LineIndex};
 use crate::numbers::request::{Class, Wanted};
 use crate::pass::balance::Balance;
-use crate::pass::fit::{Look, guaranteed_looks, placement};
-use crate::pass::preemption::{Eviction, MayLeave, evict};
+use crate::pass::fit::{Look, placement};
+use crate::pass::preemption::Eviction;
 use crate::pass::reserve::{keep, release, reserve};
 use crate::pass::together::place;
 use crate::queue::{Key, Waiter};
@@ -292,28 +292,6 @@ impl State {
     /// The turn of a job, be it that it is only asked what would become of it.
     pub(crate) fn turn(&self, job: JobId, class: &Class) -> Turn {
         self.queue.jobs.get(&job).map_or_else(|| class.of.turn(), |waiter| waiter.turn)
-    }
-
-    /// The same on cells of one account.
-    pub(crate) fn in_cells(
-        &mut self,
-        wanted: Wanted,
-        account: AccountIndex,
-        now: Timestamp,
-        may_leave: MayLeave,
-    ) -> Option<Eviction> {
-        let (cluster, class) = (&mut self.cluster, wanted.class);
-        if !cluster.shares.is_unbounded(account)
-            && !cluster.shares.lacks(account, class, false).is_empty()
-        {
-            return None;
-        }
-        guaranteed_looks(cluster, class, account).into_iter().find_map(|look| {
-            match place(cluster, wanted, look) {
-                Ok(claims) => Some(Eviction { claims, victims: Vec::new() }),
-                Err(_) => evict(cluster, wanted, look, now, may_leave),
-            }
-        })
     }
 
     /// Tells those who are in the way to leave.
