@@ -70,6 +70,7 @@ impl State {
         let mut pass = Pass::default();
         self.cluster.tidy();
         self.cluster.owners.past.settle(now);
+        self.queue.loans.last(self.cluster.borrowed.len(), now);
         self.queue.wake(now);
         let cells = &self.cluster.cells;
         self.queue.hurry(now, |class| cells.heeds_deadlines(class.cluster));
@@ -306,11 +307,15 @@ impl State {
         for (victim, tenant) in eviction.victims {
             if !tenant.stopping {
                 let own = tenant.name == class.of.virtual_cluster;
+                let outranked = own && turn.outranks(&tenant.turn);
+                if !outranked {
+                    self.queue.loans.is_taken_back();
+                }
                 pass.preemptions.push(Preemption {
                     job: victim,
                     taken_by: job,
                     virtual_cluster: class.of.virtual_cluster.clone(),
-                    outranked: own && turn.outranks(&tenant.turn),
+                    outranked,
                     lost_ms: tenant.lost_ms(now),
                 });
             }

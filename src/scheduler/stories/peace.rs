@@ -1,10 +1,11 @@
 //! Who comes back to his share drives nobody away whom he need not, told by example.
 
 use protocol::ids::JobId;
+use protocol::wait::WaitReason;
 
 use crate::State;
 use crate::model::Standing;
-use crate::story::{NOW, Story, cluster, job, places};
+use crate::story::{Job, NOW, Story, cluster, job, places};
 
 const ALL: &[u32] = &[0, 1, 2, 3, 4, 5, 6, 7];
 
@@ -23,7 +24,7 @@ fn with_a_guest(speech: u64) -> Story {
     story.running(8, "vision", &[("b", &[1, 2, 3, 4, 5, 6, 7], 7)]).borrowed()
 }
 
-fn of_speech(id: i64, gpus: u32) -> crate::story::Job {
+fn of_speech(id: i64, gpus: u32) -> Job {
     job(id).within("speech").gpus(gpus, &[])
 }
 
@@ -77,4 +78,43 @@ fn the_last_whole_node_of_a_share_is_kept_for_who_needs_it() {
     let placements = state.pass(NOW).placements;
     assert_eq!(places(&placements[0]), "d:0,1,2,3,4,5,6,7");
     assert_eq!(placements[0].standing, Standing::Guaranteed);
+}
+
+#[test]
+fn who_gave_way_and_would_again_before_he_ends_stands_in_his_own_line() {
+    let full = cluster().node("a").gpus(8, "A100").node("b").gpus(8, "A100");
+    let full = full.share("vision", &[("A100", 8)], None).share("speech", &[("A100", 8)], None);
+    let mut state = State::of(&full.running(9, "vision", &[("a", ALL, 8)]).snapshot);
+    let vision =
+        |id: i64, hours: i64| job(id).within("vision").gpus(8, &[]).runs(hours * 3_600_000);
+    let mut now = NOW;
+    for round in 0..3 {
+        state.submit(&vision(10 + round, 1).request);
+        assert_eq!(state.pass(now).placements.len(), 1);
+        now = now.plus_millis(60_000);
+        state.submit(&of_speech(20 + round, 8).request);
+        assert_eq!(state.pass(now).preemptions.len(), 1);
+        state.ended(JobId(10 + round));
+        state.pass(now);
+        state.ended(JobId(20 + round));
+    }
+    let long = vision(30, 20).gave_way(1, now);
+    state.submit(&long.request);
+    assert_eq!(state.pass(now).placements, []);
+    let until = now.plus_millis(10 * 3_600_000);
+    assert_eq!(state.waiting(now)[&JobId(30)].reason, WaitReason::GaveWay { times: 1, until });
+    assert_eq!(state.starts_now(&long.request, now), None);
+    let borrows = |state: &mut State, asked: Job| {
+        state.submit(&asked.request);
+        let placements = state.pass(now).placements;
+        assert_eq!(placements[0].standing, Standing::Borrowed);
+        let started = placements[0].job;
+        state.ended(started);
+        assert_eq!(started, asked.request.job);
+    };
+    borrows(&mut state, vision(31, 1).gave_way(1, now));
+    borrows(&mut state, vision(32, 20));
+    state.ended(JobId(9));
+    let placements = state.pass(now).placements;
+    assert_eq!(placements[0].standing, Standing::Guaranteed, "there it starts at once");
 }
