@@ -181,8 +181,8 @@ crate::tagged! {
             /// When.
             until: Timestamp,
         },
-        /// It could borrow what is idle, but gave way again and again: until then it only starts on its
-        /// virtual cluster's own share.
+        /// It could borrow what is idle, but gave way again and again, or is likely to again before it ends:
+        /// until then it only starts on its virtual cluster's own share.
         GaveWay {
             /// How often.
             times: u32,

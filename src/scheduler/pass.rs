@@ -14,8 +14,8 @@ use crate::model::{Placement, Preemption, Standing, Turn};
 use crate::numbers::indices::{AccountIndex, LineIndex};
 use crate::numbers::request::{Class, Wanted};
 use crate::pass::balance::Balance;
-use crate::pass::fit::{Look, guaranteed_looks, placement};
-use crate::pass::preemption::{Eviction, MayLeave, evict};
+use crate::pass::fit::{Look, placement};
+use crate::pass::preemption::Eviction;
 use crate::pass::reserve::{keep, release, reserve};
 use crate::pass::together::place;
 use crate::queue::{Key, Waiter};
@@ -70,6 +70,7 @@ impl State {
         let mut pass = Pass::default();
         self.cluster.tidy();
         self.cluster.owners.past.settle(now);
+        self.queue.loans.last(self.cluster.borrowed.len(), now);
         self.queue.wake(now);
         let cells = &self.cluster.cells;
         self.queue.hurry(now, |class| cells.heeds_deadlines(class.cluster));
@@ -294,28 +295,6 @@ impl State {
         self.queue.jobs.get(&job).map_or_else(|| class.of.turn(), |waiter| waiter.turn)
     }
 
-    /// The same on cells of one account.
-    pub(crate) fn in_cells(
-        &mut self,
-        wanted: Wanted,
-        account: AccountIndex,
-        now: Timestamp,
-        may_leave: MayLeave,
-    ) -> Option<Eviction> {
-        let (cluster, class) = (&mut self.cluster, wanted.class);
-        if !cluster.shares.is_unbounded(account)
-            && !cluster.shares.lacks(account, class, false).is_empty()
-        {
-            return None;
-        }
-        guaranteed_looks(cluster, class, account).into_iter().find_map(|look| {
-            match place(cluster, wanted, look) {
-                Ok(claims) => Some(Eviction { claims, victims: Vec::new() }),
-                Err(_) => evict(cluster, wanted, look, now, may_leave),
-            }
-        })
-    }
-
     /// Tells those who are in the way to leave.
     pub(crate) fn send_away(
         &mut self,
@@ -328,11 +307,15 @@ impl State {
         for (victim, tenant) in eviction.victims {
             if !tenant.stopping {
                 let own = tenant.name == class.of.virtual_cluster;
+                let outranked = own && turn.outranks(&tenant.turn);
+                if !outranked {
+                    self.queue.loans.is_taken_back();
+                }
                 pass.preemptions.push(Preemption {
                     job: victim,
                     taken_by: job,
                     virtual_cluster: class.of.virtual_cluster.clone(),
-                    outranked: own && turn.outranks(&tenant.turn),
+                    outranked,
                     lost_ms: tenant.lost_ms(now),
                 });
             }

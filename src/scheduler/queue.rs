@@ -10,9 +10,11 @@ use crate::model::{GaveWay, Request, Turn, Urgency};
 use crate::numbers::indices::{ClassIndex, LineIndex};
 use crate::numbers::quick::Quick;
 use crate::numbers::request::{Class, ClassKey};
+use crate::queue::loans::Loans;
 
 pub(crate) mod deadlines;
 pub(crate) mod like;
+pub(crate) mod loans;
 pub(crate) mod order;
 pub(crate) mod past;
 pub(crate) mod past_waits;
@@ -147,6 +149,8 @@ pub(crate) struct Queue {
     /// Jobs of which their deadlines say something else from a moment on.
     turning: BTreeSet<(Timestamp, JobId)>,
     next: usize,
+    /// How long those who borrow stay.
+    pub(crate) loans: Loans,
 }
 
 impl Queue {
@@ -264,7 +268,7 @@ impl Queue {
     /// Until when a job that gave way borrows nothing.
     pub(crate) fn rests_until(&self, job: JobId, now: Timestamp) -> Option<Timestamp> {
         let waiter = self.jobs.get(&job)?;
-        waiter.gave_way.rests_until(now, waiter.runs_ms())
+        self.loans.rests_until(waiter.gave_way, now, waiter.runs_ms())
     }
 
     /// When the next moment comes for which somebody waits, or to which a deadline gives a meaning.

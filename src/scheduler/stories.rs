@@ -20,6 +20,7 @@ mod limits;
 mod nesting;
 mod overtaking;
 mod parts;
+mod peace;
 mod pins;
 mod reasons;
 mod rich;

@@ -105,6 +105,11 @@ pub(super) fn wait(reason: &WaitReason) -> String {
         WaitReason::Backoff { .. } => {
             "The last attempt failed; the next one begins after a pause, which grows with each failure".to_owned()
         }
+        WaitReason::GaveWay { times: 1, .. } => {
+            "It gave way once, and is likely to again before it ends: for a while it only starts on its own \
+             virtual cluster's share"
+                .to_owned()
+        }
         WaitReason::GaveWay { times, .. } => format!(
             "It gave way {}: for a while, longer each time, it only starts on its own virtual \
              cluster's share",

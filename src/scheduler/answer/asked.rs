@@ -165,8 +165,8 @@ impl State {
                 });
             }
         }
-        let rests = request.gave_way.rests_until(now, request.runs_ms()).is_some();
-        if rests || !self.cluster.may_borrow(class) {
+        let rests = self.queue.loans.rests_until(request.gave_way, now, request.runs_ms());
+        if rests.is_some() || !self.cluster.may_borrow(class) {
             return None;
         }
         match place(&mut self.cluster, wanted, Look::Lend) {

@@ -37,6 +37,8 @@ pub(crate) struct Room {
     pub(crate) block: Option<Bits>,
     /// How large a piece it is cut from, 0 the largest.
     cut_from: usize,
+    /// So many of its GPUs are lent.
+    lent: u32,
 }
 
 /// Smaller is better.
@@ -50,6 +52,8 @@ pub(crate) struct Score {
     pub(crate) missing: u32,
     /// Binding the block breaks a larger piece than needed.
     breaks: u32,
+    /// So many GPUs of the block are lent: who has them has to leave as soon as the block is used.
+    lent: u32,
     /// A task's GPUs are not of one group.
     apart: bool,
     /// What the node's free GPUs lose by it, and the price of those that are taken.
@@ -108,6 +112,7 @@ impl Measure<'_> {
             keeps,
             block: None,
             cut_from: 0,
+            lent: 0,
         };
         match mode {
             Mode::Borrow => each(whole(false)),
@@ -125,6 +130,7 @@ impl Measure<'_> {
                         keeps: true,
                         block: Some(block.bits),
                         cut_from: 0,
+                        lent: 0,
                     });
                 }
             }
@@ -146,6 +152,8 @@ impl Measure<'_> {
                 keeps: true,
                 block: Some(piece),
                 cut_from: level - self.pool.largest(unbound, piece).min(level),
+                // Guaranteed work is nowhere but in blocks.
+                lent: (piece & !state.free_gpus).count_ones(),
             });
         }
     }
@@ -169,6 +177,7 @@ impl Measure<'_> {
             wastes_gpus: ask.gpus == 0 && self.kind.size > 0,
             missing: remaining - tasks,
             breaks: u32::try_from(room.cut_from).unwrap_or(u32::MAX),
+            lent: room.lent,
             apart: ask.gpus > 1 && gpus::is_apart(self.free_of(&room, gpu_type), ask.gpus),
             loss,
             gpus_left,

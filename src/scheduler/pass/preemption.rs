@@ -7,13 +7,16 @@ use protocol::spec::Priority;
 use protocol::time::Timestamp;
 
 use crate::cluster::Cluster;
-use crate::cluster::claim::Claim;
+use crate::cluster::claim::{Claim, Piece};
 use crate::cluster::score::Mode;
 use crate::cluster::tenant::{Cost, Tenant};
-use crate::model::WHOLE_GPU;
-use crate::numbers::indices::NodeIndex;
+use crate::model::{LONGEST_MS, WHOLE_GPU};
+use crate::numbers::indices::{AccountIndex, NodeIndex};
 use crate::numbers::request::{RoleWant, Wanted};
-use crate::pass::fit::{Found, Gang, Look, modes, undo};
+use crate::pass::fit::{Found, Gang, Look, guaranteed_looks, modes, undo};
+use crate::pass::together::place;
+use crate::queue::Waiter;
+use crate::state::State;
 
 /// A guaranteed job's places, taken, and the jobs that have left the cluster for them.
 #[derive(Debug)]
@@ -24,6 +27,83 @@ pub(crate) struct Eviction {
 
 /// Whether a job that borrows may be told to leave.
 pub(crate) type MayLeave<'a> = &'a dyn Fn(&Tenant) -> bool;
+
+impl State {
+    /// Places of a job on cells of one account, taken, and who has to leave them. Nobody is sent away who
+    /// loses more than the job is expected to do, where idle cells will do as well and others are left.
+    pub(crate) fn in_cells(
+        &mut self,
+        wanted: Wanted,
+        account: AccountIndex,
+        now: Timestamp,
+        may_leave: MayLeave,
+    ) -> Option<Eviction> {
+        let work = self.work_of(wanted);
+        let (cluster, class) = (&mut self.cluster, wanted.class);
+        if !cluster.shares.is_unbounded(account)
+            && !cluster.shares.lacks(account, class, false).is_empty()
+        {
+            return None;
+        }
+        let mut looks = guaranteed_looks(cluster, class, account).into_iter();
+        while let Some(look) = looks.next() {
+            if let Ok(claims) = place(cluster, wanted, look) {
+                return Some(Eviction { claims, victims: Vec::new() });
+            }
+            let Some(found) = evict(cluster, wanted, look, now, may_leave) else { continue };
+            if looks.len() == 0 || found.lost_ms(now) <= work {
+                return Some(found);
+            }
+            undo(cluster, &found.claims);
+            restore(cluster, found.victims);
+            let idle = looks.find_map(|look| idle_and_others_left(cluster, wanted, look, account));
+            return match idle {
+                Some(claims) => Some(Eviction { claims, victims: Vec::new() }),
+                None => evict(cluster, wanted, look, now, may_leave),
+            };
+        }
+        None
+    }
+
+    /// GPUs (one where it asks for none) × milliseconds that a job is expected to run.
+    fn work_of(&self, Wanted { job, class }: Wanted) -> i64 {
+        let waiter = self.queue.jobs.get(&job);
+        let runs = waiter.map_or_else(|| class.of.runs_ms(), Waiter::runs_ms).unwrap_or(LONGEST_MS);
+        class.gpu_milli().saturating_mul(runs.clamp(0, LONGEST_MS)) / i64::from(WHOLE_GPU)
+    }
+}
+
+impl Eviction {
+    /// What those lose who have to leave.
+    fn lost_ms(&self, now: Timestamp) -> i64 {
+        let lost = self.victims.iter().map(|(_, tenant)| tenant.lost_ms(now));
+        lost.fold(0, i64::saturating_add)
+    }
+}
+
+/// Places on cells from which nobody has to go, taken, if others of their size are left to the account:
+/// who needs a whole one still has it at once.
+fn idle_and_others_left(
+    cluster: &mut Cluster,
+    wanted: Wanted,
+    look: Look,
+    account: AccountIndex,
+) -> Option<Vec<Claim>> {
+    let claims = place(cluster, wanted, look).ok()?;
+    let owner = cluster.cells.owner(account);
+    let others_left = claims.iter().all(|claim| {
+        let (Some(node), Some(Piece { level, .. })) = (claim.node, claim.block) else {
+            return true;
+        };
+        let pool = cluster.kind_of(node).pool;
+        cluster.cells.pools[pool].unbound(owner, level) > 0
+    });
+    if !others_left {
+        undo(cluster, &claims);
+        return None;
+    }
+    Some(claims)
+}
 
 /// Finds guaranteed places where nothing but borrowed work is in the way, and takes that away, the
 /// lowest class first, then the least lost work, and each job as a whole. `None`, and nothing is
