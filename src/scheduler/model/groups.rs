@@ -1,0 +1,56 @@
+//! Groups between which a virtual cluster is shared fairly.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use protocol::cluster::{GroupWeights, VirtualClusterSettings};
+use protocol::ids::{GroupName, UserName};
+
+/// The groups that share a virtual cluster, and who counts to which of them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct GroupShares {
+    weights: GroupWeights,
+    groups: BTreeMap<UserName, GroupName>,
+}
+
+impl GroupShares {
+    /// As settings say it, with the members of groups. Who is in several counts to the first by name.
+    #[must_use]
+    pub fn new(
+        settings: &VirtualClusterSettings,
+        members: &BTreeMap<GroupName, BTreeSet<UserName>>,
+    ) -> Self {
+        let weights = settings.group_shares.clone();
+        let mut groups = BTreeMap::new();
+        for group in weights.keys() {
+            for user in members.get(group).into_iter().flatten() {
+                groups.entry(user.clone()).or_insert_with(|| group.clone());
+            }
+        }
+        Self { weights, groups }
+    }
+
+    /// Whether users share it without groups.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.weights.is_empty()
+    }
+
+    /// The groups by name, each with its weight.
+    #[must_use]
+    pub fn weights(&self) -> &GroupWeights {
+        &self.weights
+    }
+
+    /// The group to which a user counts.
+    #[must_use]
+    pub fn of(&self, user: &UserName) -> Option<&GroupName> {
+        self.groups.get(user)
+    }
+
+    /// How much more a group is to have than the one of least weight; a user who counts to none weighs 1.
+    pub(crate) fn part(&self, group: Option<&GroupName>) -> f64 {
+        let least = self.weights.values().copied().min().unwrap_or(1).max(1);
+        let own = group.and_then(|group| self.weights.get(group)).copied().unwrap_or(1).max(1);
+        f64::from(own) / f64::from(least)
+    }
+}
