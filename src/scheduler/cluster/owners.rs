@@ -106,6 +106,15 @@ pub(crate) enum Branch<'o> {
     Member { group: &'o GroupName, together: Use, own: Use },
 }
 
+impl Branch<'_> {
+    /// What is compared with that of all others of the virtual cluster.
+    pub(crate) fn among_all(self) -> Use {
+        match self {
+            Self::User(all) | Self::Single(all) | Self::Member { together: all, .. } => all,
+        }
+    }
+}
+
 /// What the jobs of each user have, by virtual cluster, and what they have had. Who has nothing is not
 /// among those who hold something.
 #[derive(Debug, Clone, Default)]

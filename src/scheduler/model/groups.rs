@@ -1,6 +1,6 @@
 //! Groups between which a virtual cluster is shared fairly.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use protocol::cluster::{GroupWeights, VirtualClusterSettings};
 use protocol::ids::{GroupName, UserName};
@@ -9,7 +9,7 @@ use protocol::ids::{GroupName, UserName};
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GroupShares {
     weights: GroupWeights,
-    groups: BTreeMap<UserName, GroupName>,
+    groups: HashMap<UserName, GroupName>,
 }
 
 impl GroupShares {
@@ -20,7 +20,7 @@ impl GroupShares {
         members: &BTreeMap<GroupName, BTreeSet<UserName>>,
     ) -> Self {
         let weights = settings.group_shares.clone();
-        let mut groups = BTreeMap::new();
+        let mut groups = HashMap::new();
         for group in weights.keys() {
             for user in members.get(group).into_iter().flatten() {
                 groups.entry(user.clone()).or_insert_with(|| group.clone());

@@ -20,8 +20,8 @@ const A_GPU_MS: i64 = 86_400_000;
 /// that he holds: what is held now only says in which order those start who have had the same.
 const HAD: f64 = 1_000.0;
 
-/// What a group has, and has had, for its part counts as so much more of what its members do: a member comes
-/// later for that alone where his group has had as little.
+/// What a group has and has had beyond the least counts so many times what a user does within his: that only says
+/// in which order those start whose groups have had the same.
 const GROUP: i64 = 1_000;
 
 /// Nobody is put back farther, so that from where he comes a place can be told.
@@ -39,14 +39,12 @@ struct Least {
 
 impl Least {
     fn of(branch: Branch) -> Self {
-        let (Branch::User(all) | Branch::Single(all) | Branch::Member { together: all, .. }) =
-            branch;
-        Self { all, members: HashMap::new() }
+        Self { all: branch.among_all(), members: HashMap::new() }
     }
 
     /// With one more who waits.
     fn with(&mut self, branch: Branch) {
-        self.all = self.all.least(Self::of(branch).all);
+        self.all = self.all.least(branch.among_all());
         if let Branch::Member { group, own, .. } = branch {
             match self.members.get_mut(group) {
                 Some(least) => *least = least.least(own),

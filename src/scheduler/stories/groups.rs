@@ -1,6 +1,6 @@
 //! Between groups that share a virtual cluster: what their members have had of GPUs together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use protocol::ids::{JobId, UserName};
@@ -252,8 +252,85 @@ fn any_mix() -> impl Strategy<Value = Vec<(u32, i64)>> {
     prop::collection::vec((gpus, 10..=110_i64), 10..30)
 }
 
+const NAMES: [&str; 5] = ["alice", "ann", "ben", "bob", "carol"];
+
+/// Who may be in which group, one after the other.
+const IN_GROUPS: [&[(&str, u32, &[&str])]; 3] = [
+    &[("nlp", 1, &["bob", "ben"]), ("vision", 2, &["alice", "ann"])],
+    &[("nlp", 3, &["bob"]), ("vision", 1, &["alice", "ann", "ben"])],
+    &[("vision", 1, &["alice", "bob"])],
+];
+
+/// What the members of a group have and have had, each by himself.
+fn together(state: &State, members: &[&str], now: i64) -> f64 {
+    let uses = state.uses(&virtual_cluster("lab"), Timestamp(now)).into_iter();
+    let own = uses.filter(|of| members.contains(&of.user.as_str()));
+    own.map(|of| of.mean_milli).sum()
+}
+
+/// Where a job stands among all who wait, as it is told by itself, is where it stands in the list of all.
+fn places_agree(state: &mut State, now: i64) {
+    let waiting = state.waiting(Timestamp(now));
+    let places: BTreeSet<u32> = waiting.values().map(|waiting| waiting.position).collect();
+    assert_eq!(places.len(), waiting.len(), "each has a place of its own");
+    for (job, waiting) in waiting {
+        let explained = state.explain(job, Timestamp(now)).unwrap();
+        assert_eq!(explained.waiting.position, waiting.position, "{job:?}");
+    }
+}
+
 proptest! {
-    #![proptest_config(cases(6))]
+    #![proptest_config(cases(100))]
+
+    /// Whoever comes, ends and goes to another group.
+    #[test]
+    fn groups_have_what_their_members_have(
+        steps in prop::collection::vec((0..8_u8, 0..5_usize, 1..=4_u32, 1..300_i64), 10..80),
+    ) {
+        let mut state = State::of(&lab(2, IN_GROUPS[0], DAY).snapshot);
+        let (mut groups, mut now, mut running) = (IN_GROUPS[0], 0, BTreeSet::new());
+        for (id, (kind, number, gpus, minutes)) in (1..).zip(steps) {
+            match kind {
+                0..=3 => {
+                    let request = of(NAMES[number], id, gpus, now);
+                    state.submit(&Request { limit_ms: Some(minutes * MINUTE), ..request });
+                }
+                4 | 5 => {
+                    if let Some(job) = running.iter().nth(number).copied() {
+                        running.remove(&job);
+                        state.ended(job);
+                    }
+                }
+                6 => now += minutes * MINUTE,
+                _ => {
+                    groups = IN_GROUPS[number % IN_GROUPS.len()];
+                    state.set_virtual_clusters(lab(2, groups, DAY).snapshot.virtual_clusters);
+                }
+            }
+            let pass = state.pass(Timestamp(now));
+            running.extend(pass.placements.iter().map(|placement| placement.job));
+            for preemption in &pass.preemptions {
+                running.remove(&preemption.job);
+                state.ended(preemption.job);
+            }
+            state.pass(Timestamp(now)).placements.iter().for_each(|placement| {
+                running.insert(placement.job);
+            });
+            for of in state.uses_of_groups(&virtual_cluster("lab"), Timestamp(now)) {
+                let listed = groups.iter().find(|(name, ..)| of.group.as_str() == *name);
+                let members = listed.map(|(_, _, members)| *members).unwrap();
+                let each = together(&state, members, now);
+                prop_assert!((of.mean_milli - each).abs() < 0.01, "{:?}, not {}", of, each);
+            }
+            if state.pending.is_empty() {
+                places_agree(&mut state, now);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(4))]
 
     /// A group of one and a group of nine who all flood have what their weights say, whatever the sizes of their
     /// jobs, and the nine have equally much.
@@ -265,9 +342,9 @@ proptest! {
         let nine = ["bob", "b1", "b2", "b3", "b4", "b5", "b6", "b7", "b8"];
         let users: Vec<&str> = ["alice"].into_iter().chain(nine).collect();
         let groups: &[(&str, u32, &[&str])] = &[("one", weight, &["alice"]), ("nine", 1, &nine)];
-        let story = lab(3, groups, DAY);
+        let story = lab(3, groups, 7 * DAY);
         let mut flood = Flood::new(&story, &users, &mix);
-        flood.run(20 * DAY);
+        flood.run(14 * DAY);
         let all: i64 = flood.had.iter().sum();
         let weight = i64::from(weight);
         let fair = all * weight / (weight + 1);
