@@ -54,3 +54,24 @@ impl GroupShares {
         f64::from(own) / f64::from(least)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_as_the_weights_are_to_each_other() {
+        let name = |name: &str| name.parse::<GroupName>().unwrap();
+        let hundredths = |vision: u32, nlp: u32| {
+            let mut settings = VirtualClusterSettings::new("lab".parse().unwrap());
+            settings.group_shares = [(name("vision"), vision), (name("nlp"), nlp)].into();
+            let shares = GroupShares::new(&settings, &BTreeMap::new());
+            let part =
+                |group: Option<GroupName>| (shares.part(group.as_ref()) * 100.0).round() as i64;
+            [Some(name("vision")), Some(name("nlp")), None].map(part)
+        };
+        assert_eq!(hundredths(2, 1), [200, 100, 100]);
+        assert_eq!(hundredths(100, 50), [200, 100, 2], "who counts to none weighs 1");
+        assert_eq!(hundredths(0, 0), [100; 3], "what is no weight is one");
+    }
+}

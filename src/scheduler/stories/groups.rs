@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use protocol::ids::{JobId, UserName};
+use protocol::ids::{GroupName, JobId, UserName};
 use protocol::time::Timestamp;
 
 use crate::State;
@@ -111,8 +111,8 @@ fn who_counts_to_several_groups_counts_to_the_first_by_name() {
         &[("vision", 1, &["alice", "ann"]), ("nlp", 1, &["ann"]), ("empty", 2, &[])];
     let state = State::of(&lab(1, groups, DAY).snapshot);
     let of = |name: &str| state.group_of(&virtual_cluster("lab"), &user(name));
-    assert_eq!(of("ann").map(|group| group.as_str()), Some("nlp"));
-    assert_eq!(of("alice").map(|group| group.as_str()), Some("vision"));
+    assert_eq!(of("ann").map(GroupName::as_str), Some("nlp"));
+    assert_eq!(of("alice").map(GroupName::as_str), Some("vision"));
     assert_eq!(of("bob"), None);
 }
 
