@@ -84,6 +84,8 @@ pub(crate) struct ClusterForm {
     /// `true`, `crit`, or nothing.
     pub(crate) preempts: String,
     pub(crate) deadlines: bool,
+    /// `vision=2, nlp=1`.
+    pub(crate) group_shares: String,
     pub(crate) lease: String,
     pub(crate) idle_load: String,
     pub(crate) idle_minutes: String,

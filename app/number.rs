@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use protocol::amount::Amount;
-use protocol::cluster::{Places, Shape};
+use protocol::cluster::{GroupWeights, Places, Shape};
 use protocol::ids::GpuType;
 use protocol::spec::TopologyLevel;
 
@@ -130,6 +130,12 @@ pub(crate) fn places_text(places: &Places) -> String {
         names.iter().map(|name| format!("{level}={name}")).collect::<Vec<_>>()
     };
     places.iter().flat_map(of_level).collect::<Vec<_>>().join(", ")
+}
+
+/// Groups with their weights, as forms have them: `nlp=1, vision=2`.
+pub(crate) fn group_weights(weights: &GroupWeights) -> String {
+    let each = weights.iter().map(|(group, weight)| format!("{group}={weight}"));
+    each.collect::<Vec<_>>().join(", ")
 }
 
 /// As how many GPUs one of each type counts: `A100 × 2.5, V100 × 0.5`.

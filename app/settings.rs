@@ -21,7 +21,7 @@ use protocol::spec::{NoLevel, TopologyLevel};
 pub(crate) use self::notifications::wishes;
 pub(crate) use self::storages::storage;
 pub(crate) use self::text::{changed_groups, groups};
-use self::text::{invalid, name, number, pairs, words};
+use self::text::{group_weights, invalid, name, number, pairs, words};
 use crate::forms::{ClusterForm, GroupForm, GroupWas, NodeForm, preempts_word};
 
 /// The most GPUs of a node that are named at once.
@@ -84,6 +84,7 @@ pub(crate) fn cluster(form: &ClusterForm) -> Result<VirtualClusterSettings, Erro
         lease: number("lease", &form.lease)?,
         idle: idle(form)?,
         limits: limits::limits(form)?,
+        group_shares: group_weights(&form.group_shares)?,
     })
 }
 
@@ -275,6 +276,7 @@ mod tests {
             lease: "10".into(),
             idle_minutes: "30".into(),
             idle_stop: "15".into(),
+            group_shares: "gpu users=2, /team/a=b=1".into(),
             ..ClusterForm::default()
         };
         let settings = cluster(&form).unwrap();
@@ -305,6 +307,9 @@ mod tests {
         assert_eq!(shapes, [(8, 2), (4, 1)]);
         assert_eq!(settings.nodes, ["gpu-1", "gpu-2"].map(|node| node.parse().unwrap()));
         assert_eq!(crate::number::shapes_text(&settings.shapes), "A100 8x2, V100 4x1");
+        let weights = crate::number::group_weights(&settings.group_shares);
+        assert_eq!(weights, "/team/a=b=1, gpu users=2");
+        assert_eq!(group_weights(&weights).unwrap(), settings.group_shares);
         let places = crate::number::places_text(&settings.within);
         assert_eq!(places, "site=north, rack=r2, rack=r1");
         assert_eq!(cluster(&ClusterForm { within: places, ..form }).unwrap(), settings);

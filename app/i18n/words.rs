@@ -429,6 +429,8 @@ pub(crate) struct Admin {
     pub(crate) preempts_hint: Word,
     pub(crate) deadlines: Word,
     pub(crate) deadlines_hint: Word,
+    pub(crate) group_shares: Word,
+    pub(crate) group_shares_hint: Word,
     pub(crate) lease: Word,
     pub(crate) lease_hint: Word,
     pub(crate) idle_title: Word,

@@ -1,5 +1,6 @@
 //! What a catalogue must say of the queue: why a job waits, its turn, what a change would do.
 
+use api::cluster::GroupUse;
 use api::queue::Alternative;
 use protocol::amount::Amount;
 use protocol::time::Timestamp;
@@ -35,6 +36,15 @@ pub(crate) struct Queue {
     pub(crate) uses: Word,
     pub(crate) uses_text: Word,
     pub(crate) user: Word,
+    /// The same of the groups that share it.
+    pub(crate) uses_of_groups: Word,
+    pub(crate) uses_of_groups_text: Word,
+    pub(crate) group: Word,
+    /// Heads what part of all is a group's by its weight.
+    pub(crate) group_share: Word,
+    /// What the group of a waiting job's owner has had, and what its share is.
+    pub(crate) use_of_group: Word,
+    pub(crate) group_use: fn(&GroupUse) -> String,
     pub(crate) mean_gpus: Word,
     pub(crate) part_of_use: Word,
     pub(crate) percent: fn(u32) -> String,

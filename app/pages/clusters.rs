@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use api::cluster::{FreeGpus, Usage, UserUse, VirtualClusterView};
+use api::cluster::{FreeGpus, GroupUse, Usage, UserUse, VirtualClusterView};
 use leptos::prelude::*;
 use protocol::amount::Amount;
 use protocol::ids::GpuType;
@@ -156,11 +156,49 @@ fn Facts(cluster: VirtualClusterView) -> impl IntoView {
         {nodes}
         {places}
         <Amounts cluster=cluster.clone()/>
+        <Groups cluster=cluster.settings.name.to_string() groups=cluster.groups/>
         <Users cluster=cluster.settings.name.to_string() users=cluster.users weights=cluster.weights/>
         <p class="buttons cluster__jobs">
             <a href=jobs("running")>{told(move |t| (t.cluster.running)(running))}</a>
             <a href=jobs("waiting")>{told(move |t| (t.cluster.waiting)(waiting))}</a>
         </p>
+    }
+    .into_any()
+}
+
+/// What the groups that share it have had of it for their shares, by which their members go first or later.
+#[component]
+fn Groups(cluster: String, groups: Vec<GroupUse>) -> impl IntoView {
+    if groups.is_empty() {
+        return ().into_any();
+    }
+    let rows = groups.into_iter().map(|of| {
+        let GroupUse { group, mean, percent, share } = of;
+        view! {
+            <tr>
+                <th scope="row"><span class="table__name">{group.to_string()}</span></th>
+                <td class="num">{number::hundredths(mean)}</td>
+                <td class="num">{told(move |t| (t.queue.percent)(percent))}</td>
+                <td class="num">{told(move |t| (t.queue.percent)(share))}</td>
+            </tr>
+        }
+    });
+    let rows = rows.collect_view();
+    view! {
+        <DataTable
+            label=|t| t.queue.uses_of_groups
+            of=cluster
+            kind="table--plain table--narrow"
+            heads=&[
+                (|t| t.queue.group, None),
+                (|t| t.queue.mean_gpus, Some("num")),
+                (|t| t.queue.part_of_use, Some("num")),
+                (|t| t.queue.group_share, Some("num")),
+            ]
+        >
+            {rows}
+        </DataTable>
+        <p class="hint">{tr(|t| t.queue.uses_of_groups_text)}</p>
     }
     .into_any()
 }
@@ -338,6 +376,7 @@ mod tests {
             total: of("A100", 8),
             free: BTreeMap::new(),
             users: Vec::new(),
+            groups: Vec::new(),
             weights: BTreeMap::new(),
             running_jobs: 0,
             waiting_jobs: 0,

@@ -30,6 +30,10 @@ pub(crate) fn WaitFacts(explanation: Explanation) -> impl IntoView {
         let said = told(move |t| (t.queue.owner_use)(percent, mean));
         view! { <dt>{tr(|t| t.queue.part_of_use)}</dt> <dd>{said}</dd> }
     });
+    let group_use = explanation.group_use.clone().map(|of| {
+        let said = told(move |t| (t.queue.group_use)(&of));
+        view! { <dt>{tr(|t| t.queue.use_of_group)}</dt> <dd>{said}</dd> }
+    });
     let weights = (!explanation.weights.is_empty()).then(|| {
         let listed = number::weights(&explanation.weights);
         view! { <dt>{tr(|t| t.queue.weights)}</dt> <dd>{listed}</dd> }
@@ -40,6 +44,7 @@ pub(crate) fn WaitFacts(explanation: Explanation) -> impl IntoView {
             <dl class="facts">
                 <Start explanation=explanation.clone()/>
                 {ahead}
+                {group_use}
                 {owner_use}
                 {weights}
                 <Holders explanation=explanation/>
@@ -173,6 +178,8 @@ fn JobLink(key: JobKey) -> impl IntoView {
 
 #[cfg(test)]
 mod tests {
+    use api::cluster::GroupUse;
+
     use super::*;
     use crate::i18n::Language;
 
@@ -192,5 +199,29 @@ mod tests {
             assert_eq!(say(Language::Chinese), chinese);
         }
         assert_eq!(first_owners(users[..2].to_vec(), 0), (users[..2].to_vec(), 0));
+    }
+
+    #[test]
+    fn whose_group_has_had_more_than_its_share_is_told_so() {
+        let group = "vision".parse().unwrap();
+        let of = GroupUse { group, mean: 5.into(), percent: 62, share: 50 };
+        let say = |of: &GroupUse, language: Language| (language.texts().queue.group_use)(of);
+        assert_eq!(
+            say(&of, Language::English),
+            "vision has had more than its share of 50\u{202f}%: 62\u{202f}% lately (5 GPUs on average)"
+        );
+        assert_eq!(
+            say(&of, Language::Chinese),
+            "用户组 vision 已超出应占的 50%：近期占 62%（平均 5 张 GPU）"
+        );
+        let of = GroupUse { mean: 1.into(), percent: 50, ..of };
+        assert_eq!(
+            say(&of, Language::English),
+            "vision has had 50\u{202f}% lately (1 GPU on average), its share is 50\u{202f}%"
+        );
+        assert_eq!(
+            say(&of, Language::Chinese),
+            "用户组 vision 近期占 50%（平均 1 张 GPU），应占 50%"
+        );
     }
 }

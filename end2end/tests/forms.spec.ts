@@ -395,6 +395,31 @@ test("which classes take the places of lower ones is chosen in the form of a vir
   await forget(request, baseURL, "classes");
 });
 
+test("groups that share a virtual cluster are named with their weights in its form", async ({
+  page,
+  request,
+  baseURL,
+}) => {
+  await berth.open(page, "/admin/clusters");
+  const shares = page.getByLabel("Groups that share it");
+  await page.locator('[name="cluster[name]"]').fill("sharing");
+  await shares.fill("vision=2, gpu users=1");
+  const stored = async () => (await (await request.get("/api/v2/virtual-clusters/sharing")).json()).group_shares;
+  const save = async () => {
+    await page.getByRole("button", { name: "Save" }).click();
+    await expect(page.getByRole("dialog")).toContainText("Save sharing");
+    await berth.confirm(page);
+  };
+  await save();
+  await expect.poll(stored).toEqual({ "gpu users": 1, vision: 2 });
+  await berth.open(page, "/admin/clusters?edit=sharing");
+  await expect(shares).toHaveValue("gpu users=1, vision=2");
+  await shares.fill("");
+  await save();
+  await expect.poll(stored).toBeUndefined();
+  await forget(request, baseURL, "sharing");
+});
+
 test("guarantees beyond what there is are said beside their field and before they are saved", async ({
   page,
   request,

@@ -9,7 +9,7 @@ use protocol::amount::Amount;
 use protocol::cluster::{Closed, NodeCondition, NodeSettings, VirtualClusterSettings};
 use protocol::gpus::GpuReport;
 use protocol::health::Health;
-use protocol::ids::{GpuType, JobKey, JobName, NodeName, UserName, VirtualClusterName};
+use protocol::ids::{GpuType, GroupName, JobKey, JobName, NodeName, UserName, VirtualClusterName};
 use protocol::resources::{Capacity, Gpu, PortRange};
 use protocol::time::Timestamp;
 use schemars::JsonSchema;
@@ -321,6 +321,28 @@ pub struct UserUse {
     pub percent: u32,
 }
 
+/// What the members of a group that shares a virtual cluster have and have had together of its GPUs, each
+/// counting as of a user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GroupUse {
+    /// Which.
+    pub group: GroupName,
+    /// A mean in GPUs, in which the past counts the less the longer ago it was.
+    pub mean: Amount,
+    /// So many percent of what all groups that share it have and have had.
+    pub percent: u32,
+    /// So many percent would be its by the weights of all these.
+    pub share: u32,
+}
+
+impl GroupUse {
+    /// Whether it has had more than its share.
+    #[must_use]
+    pub fn is_beyond(&self) -> bool {
+        self.percent > self.share
+    }
+}
+
 /// Everything the pages show of a virtual cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VirtualClusterView {
@@ -345,6 +367,9 @@ pub struct VirtualClusterView {
     /// actor may not use it.
     #[serde(default)]
     pub users: Vec<UserUse>,
+    /// The same of the groups that share it.
+    #[serde(default)]
+    pub groups: Vec<GroupUse>,
     /// As how many GPUs one counts in that, of those types of which it is not one.
     #[serde(default)]
     pub weights: BTreeMap<GpuType, Amount>,

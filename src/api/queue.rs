@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::actor::Actor;
-use crate::cluster::{FreeGpus, UserUse};
+use crate::cluster::{FreeGpus, GroupUse, UserUse};
 use crate::error::Result;
 
 /// What people do with waiting jobs. Owners change their own jobs and only at their own cost;
@@ -149,6 +149,9 @@ pub struct Explanation {
     /// What its owner has and has had of the virtual cluster's GPUs, where that says who goes first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_use: Option<UserUse>,
+    /// What his group has and has had, where groups share the virtual cluster: that counts first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group_use: Option<GroupUse>,
     /// As how many GPUs one counts in that, of those types of which it is not one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub weights: BTreeMap<GpuType, Amount>,
@@ -177,6 +180,7 @@ impl Explanation {
             further_owners: 0,
             ahead: Vec::new(),
             owner_use: None,
+            group_use: None,
             weights: BTreeMap::new(),
             expected: None,
             alternatives: Vec::new(),

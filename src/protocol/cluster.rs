@@ -297,11 +297,17 @@ pub struct VirtualClusterSettings {
     /// What each user and each group may have of it at once.
     #[serde(default, skip_serializing_if = "Limits::is_empty")]
     pub limits: Limits,
+    /// Groups between which it is shared fairly, each with its weight.
+    #[serde(default, skip_serializing_if = "GroupWeights::is_empty")]
+    pub group_shares: GroupWeights,
 }
+
+/// Groups, each with its weight: what one has is fair when it is to the others' as their weights are.
+pub type GroupWeights = BTreeMap<GroupName, u32>;
 
 impl VirtualClusterSettings {
     /// One that is guaranteed nothing, borrows and preempts, has no lease, minds no deadlines and no idle
-    /// GPUs, limits nobody and is for everybody.
+    /// GPUs, limits nobody, knows no groups beside each other and is for everybody.
     #[must_use]
     pub fn new(name: VirtualClusterName) -> Self {
         let share = Share::default();
@@ -320,6 +326,7 @@ impl VirtualClusterSettings {
             lease: None,
             idle: None,
             limits: Limits::default(),
+            group_shares: GroupWeights::new(),
         }
     }
 

@@ -14,11 +14,13 @@ pub use protocol::wait::{Expected, Ground, Scarce};
 use protocol::wait::{WaitReason, Waiting};
 
 pub use crate::model::deadline::Urgency;
+use crate::model::groups::GroupShares;
 use crate::model::limits::RunLimits;
-pub use crate::model::past_use::PastUse;
+pub use crate::model::past_use::{GroupUse, PastUse, UserUse};
 use crate::model::remaining::Remaining;
 
 pub(crate) mod deadline;
+pub mod groups;
 pub mod limits;
 pub(crate) mod past_use;
 pub(crate) mod remaining;
@@ -42,18 +44,6 @@ pub struct Snapshot {
     pub reserved: Vec<Reservation>,
     /// What users had that have it no more.
     pub past_use: PastUse,
-}
-
-/// What a user of a virtual cluster has of GPUs, and has had.
-#[derive(Debug, Clone, PartialEq)]
-pub struct UserUse {
-    /// Who.
-    pub user: UserName,
-    /// Thousandths of GPUs as which counts what his jobs hold now; of a job without GPU those of one.
-    pub held_milli: i64,
-    /// The mean of what they held, in which a moment counts half as much as one a half-life later
-    /// ([`PastUse`]); 0 where the past does not count.
-    pub mean_milli: f64,
 }
 
 /// A virtual cluster and what it is guaranteed.
@@ -81,6 +71,8 @@ pub struct VirtualCluster {
     pub deadlines: bool,
     /// Who may have what running in it.
     pub limits: RunLimits,
+    /// Groups between which it is shared fairly.
+    pub groups: GroupShares,
 }
 
 /// As settings say it, where nobody is in a group.
@@ -97,6 +89,7 @@ impl From<&VirtualClusterSettings> for VirtualCluster {
             preempts: settings.preempts,
             deadlines: settings.deadlines,
             limits: RunLimits::new(settings, &BTreeMap::new()),
+            groups: GroupShares::new(settings, &BTreeMap::new()),
         }
     }
 }

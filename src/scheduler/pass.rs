@@ -69,7 +69,7 @@ impl State {
     pub fn pass(&mut self, now: Timestamp) -> Pass {
         let mut pass = Pass::default();
         self.cluster.tidy();
-        self.cluster.owners.past.settle(now);
+        self.cluster.owners.settle(now);
         self.queue.loans.last(self.cluster.borrowed.len(), now);
         self.queue.wake(now);
         let cells = &self.cluster.cells;

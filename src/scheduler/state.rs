@@ -92,7 +92,8 @@ impl State {
     /// What users had before. It has to be told before anything that runs.
     pub fn remember(&mut self, past_use: PastUse) {
         debug_assert!(self.cluster.tenants.is_empty(), "what runs is counted by its half-life");
-        self.cluster.owners = Owners::after(past_use, &self.cluster.names.types);
+        self.cluster.owners =
+            Owners::after(past_use, &self.cluster.names.types, &self.virtual_clusters);
     }
 
     /// A job comes (again): it waits.
@@ -216,7 +217,8 @@ impl State {
         let mix = std::mem::take(&mut self.cluster.mix);
         let past_use = std::mem::take(&mut self.cluster.owners.past);
         self.cluster = Cluster::new(nodes, &self.virtual_clusters, mix);
-        self.cluster.owners = Owners::after(past_use, &self.cluster.names.types);
+        let types = &self.cluster.names.types;
+        self.cluster.owners = Owners::after(past_use, types, &self.virtual_clusters);
         let cluster = &mut self.cluster;
         self.queue.renumber(|request| cluster.class(request));
         self.queue.forget_urgency();

@@ -14,6 +14,7 @@ use crate::{State, admit, dry_run};
 
 mod deadlines;
 mod fair;
+mod groups;
 mod lending;
 mod levels;
 mod limits;

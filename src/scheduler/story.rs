@@ -3,15 +3,16 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use protocol::cluster::{NodeCondition, Places, Preempts, Share};
+use protocol::cluster::{NodeCondition, Places, Preempts, Share, VirtualClusterSettings};
 use protocol::ids::{
-    GpuType, JobId, NodeName, PortLabel, StorageName, UserName, VirtualClusterName,
+    GpuType, GroupName, JobId, NodeName, PortLabel, StorageName, UserName, VirtualClusterName,
 };
 use protocol::placement::TaskPlacement;
 use protocol::resources::{Capacity, Gpu, PortRange};
 use protocol::spec::{NodeWish, PortRequest, Priority, TopologyLevel};
 use protocol::time::Timestamp;
 
+use crate::model::groups::GroupShares;
 use crate::model::limits::{RunLimit, RunLimits};
 use crate::model::{
     Demand, GaveWay, Node, Placement, Plan, Request, Reservation, RoleRequest, Running, Snapshot,
@@ -179,6 +180,7 @@ impl Story {
             preempts: Preempts::default(),
             deadlines: false,
             limits: RunLimits::default(),
+            groups: GroupShares::default(),
         });
         self
     }
@@ -187,6 +189,20 @@ impl Story {
     pub(crate) fn limits(mut self, gpus: Option<u32>, jobs: Option<u32>) -> Self {
         let user = RunLimit { gpus, jobs };
         self.snapshot.virtual_clusters.last_mut().unwrap().limits.user = user;
+        self
+    }
+
+    /// Groups share the last virtual cluster, each with its weight and those who are in it.
+    pub(crate) fn shared_by(mut self, groups: &[(&str, u32, &[&str])]) -> Self {
+        let last = self.snapshot.virtual_clusters.last_mut().unwrap();
+        let mut settings = VirtualClusterSettings::new(last.name.clone());
+        let mut members = BTreeMap::new();
+        for (name, weight, users) in groups {
+            let group: GroupName = name.parse().unwrap();
+            settings.group_shares.insert(group.clone(), *weight);
+            members.insert(group, users.iter().map(|user| user.parse().unwrap()).collect());
+        }
+        last.groups = GroupShares::new(&settings, &members);
         self
     }
 

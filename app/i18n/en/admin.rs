@@ -103,6 +103,8 @@ pub(super) const ADMIN: Admin = Admin {
     preempts_hint: "Jobs of other classes only take the right to the share: where there is room elsewhere both run, else the higher one waits.",
     deadlines: "Near deadlines come first",
     deadlines_hint: "A job that has to start soon to end by its deadline goes before others of its priority, whatever its owner has had.",
+    group_shares: "Groups that share it",
+    group_shares_hint: "Each with its weight: vision=2, nlp=1. Whose group has had less for its weight goes first, within a group who has had less. Empty: users share it without groups.",
     lease: "Lease in minutes",
     lease_hint: "A task that hears nothing from the server for so long is ended on its node, and its job starts elsewhere. Left empty: it runs on, and waits for its node.",
     idle_title: "Idle GPUs",

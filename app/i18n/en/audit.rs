@@ -48,6 +48,7 @@ fn setting(key: &str) -> Option<&'static str> {
         "external_name" => "external name",
         "gpu_runtime" => "GPU runtime",
         "gpus" => "GPUs",
+        "group_shares" => "groups that share it",
         "groups" => "groups",
         "idle" => "idle GPUs",
         "labels" => "labels",

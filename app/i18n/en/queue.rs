@@ -1,4 +1,4 @@
-use api::cluster::Promised;
+use api::cluster::{GroupUse, Promised};
 use api::queue::{Alternative, Instead};
 use protocol::wait::{Ground, Likeness, ResourceKind};
 
@@ -34,6 +34,20 @@ pub(super) const QUEUE: Queue = Queue {
     uses_text: "Who has had least goes first. The longer ago something was, the less it counts; \
                 a job without GPU counts as one GPU.",
     user: "User",
+    uses_of_groups: "Use by group",
+    uses_of_groups_text: "Whose group has had least for its share goes first, and within a group who has had least.",
+    group: "Group",
+    group_share: "Share",
+    use_of_group: "Group's share of use",
+    group_use: |of| {
+        let GroupUse { group, mean, percent, share } = of;
+        let gpus = if mean.milli() == 1000 { "GPU" } else { "GPUs" };
+        let lately = format!("{percent}\u{202f}% lately ({} {gpus} on average)", amount(*mean));
+        match of.is_beyond() {
+            true => format!("{group} has had more than its share of {share}\u{202f}%: {lately}"),
+            false => format!("{group} has had {lately}, its share is {share}\u{202f}%"),
+        }
+    },
     mean_gpus: "GPUs on average",
     part_of_use: "Share of use",
     percent: |percent| format!("{percent}\u{202f}%"),

@@ -48,6 +48,7 @@ fn setting(key: &str) -> Option<&'static str> {
         "external_name" => "外部名称",
         "gpu_runtime" => "GPU 运行时",
         "gpus" => "GPU",
+        "group_shares" => "共享的用户组",
         "groups" => "用户组",
         "idle" => "闲置 GPU",
         "labels" => "标签",

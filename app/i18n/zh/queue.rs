@@ -1,4 +1,4 @@
-use api::cluster::Promised;
+use api::cluster::{GroupUse, Promised};
 use api::queue::{Alternative, Instead};
 use protocol::wait::{Ground, Likeness, ResourceKind};
 
@@ -28,6 +28,19 @@ pub(super) const QUEUE: Queue = Queue {
     uses: "各用户用量",
     uses_text: "近期用量最少的用户优先。时间越久，计入越少；不用 GPU 的作业按 1 张 GPU 计。",
     user: "用户",
+    uses_of_groups: "各用户组用量",
+    uses_of_groups_text: "相对应占比例近期用量最少的用户组优先，组内则用量最少的用户优先。",
+    group: "用户组",
+    group_share: "应占比例",
+    use_of_group: "用户组用量占比",
+    group_use: |of| {
+        let GroupUse { group, mean, percent, share } = of;
+        let lately = format!("近期占 {percent}%（平均 {} 张 GPU）", amount(*mean));
+        match of.is_beyond() {
+            true => format!("用户组 {group} 已超出应占的 {share}%：{lately}"),
+            false => format!("用户组 {group} {lately}，应占 {share}%"),
+        }
+    },
     mean_gpus: "平均 GPU 数",
     part_of_use: "用量占比",
     percent: |percent| format!("{percent}%"),

@@ -17,7 +17,7 @@ use crate::failed::Failed;
 use crate::forms::{ClusterForm, preempts_word};
 use crate::i18n::{Reader, text, told, tr};
 use crate::live::Live;
-use crate::number::{gpus_text, places_text, shapes_text};
+use crate::number::{gpus_text, group_weights, places_text, shapes_text};
 use crate::pages::admin::idle::IdleJobs;
 use crate::pages::admin::idle_fields::IdleFields;
 use crate::pages::admin::limit_fields::LimitFields;
@@ -343,13 +343,15 @@ fn ShareFields(edited: Option<VirtualClusterSettings>, parents: Vec<String>) -> 
     .into_any()
 }
 
-/// Whether it borrows, whether its classes preempt, whether deadlines come first, and what becomes of
-/// tasks that hear nothing and of jobs that do nothing.
+/// Whether it borrows, whether its classes preempt, whether deadlines come first, which groups share it, and
+/// what becomes of tasks that hear nothing and of jobs that do nothing.
 #[component]
 fn RuleFields(edited: Option<VirtualClusterSettings>) -> impl IntoView {
     let borrows = edited.as_ref().is_none_or(|settings| settings.borrows);
     let preempts = edited.as_ref().map(|settings| settings.preempts).unwrap_or_default();
     let deadlines = edited.as_ref().is_some_and(|settings| settings.deadlines);
+    let shares = edited.as_ref().map(|settings| &settings.group_shares);
+    let shares = shares.map(group_weights).unwrap_or_default();
     let lease = edited.as_ref().and_then(|settings| settings.lease);
     let lease = lease.map(|minutes| minutes.to_string()).unwrap_or_default();
     let idle = edited.and_then(|settings| settings.idle);
@@ -370,6 +372,12 @@ fn RuleFields(edited: Option<VirtualClusterSettings>) -> impl IntoView {
             {tr(|t| t.admin.deadlines)}
         </label>
         <p class="hint">{tr(|t| t.admin.deadlines_hint)}</p>
+        <Field
+            name="cluster[group_shares]"
+            label=text(|t| t.admin.group_shares)
+            hint=text(|t| t.admin.group_shares_hint)
+            value=shares
+        />
         <Field
             name="cluster[lease]"
             kind="number"

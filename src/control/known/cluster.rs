@@ -25,7 +25,7 @@ pub(crate) struct Cluster {
     pub(crate) virtual_clusters: Vec<VirtualClusterSettings>,
     /// Those of them that take no new jobs.
     pub(crate) stopped: BTreeSet<VirtualClusterName>,
-    /// Who is in which group, where virtual clusters limit groups.
+    /// Who is in which group, where virtual clusters limit groups or are shared by them.
     pub(crate) members: Arc<Members>,
     /// Where each node is among them, once somebody has asked.
     places: OnceLock<Arc<HashMap<NodeName, usize>>>,

@@ -1,4 +1,4 @@
-//! Who is in which group, as far as virtual clusters limit what groups have of them.
+//! Who is in which group, as far as virtual clusters limit what groups have of them, or are shared by groups.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,6 +7,7 @@ use database::groups::Membership;
 use protocol::cluster::VirtualClusterSettings;
 use protocol::ids::{GroupName, UserName};
 use scheduler::model::VirtualCluster;
+use scheduler::model::groups::GroupShares;
 use scheduler::model::limits::RunLimits;
 
 /// Groups with their members.
@@ -14,7 +15,10 @@ pub(crate) type Members = BTreeMap<GroupName, BTreeSet<UserName>>;
 
 /// Whether anybody has to know who is in which group.
 fn matter(clusters: &[VirtualClusterSettings]) -> bool {
-    clusters.iter().any(|settings| settings.limits.of_groups())
+    let matter = |settings: &VirtualClusterSettings| {
+        settings.limits.of_groups() || !settings.group_shares.is_empty()
+    };
+    clusters.iter().any(matter)
 }
 
 /// All groups, where they matter: whoever says that somebody is in one.
@@ -37,7 +41,8 @@ pub(crate) fn scheduler_cluster(
     members: &Members,
 ) -> VirtualCluster {
     let limits = RunLimits::new(settings, members);
-    VirtualCluster { limits, ..VirtualCluster::from(settings) }
+    let groups = GroupShares::new(settings, members);
+    VirtualCluster { limits, groups, ..VirtualCluster::from(settings) }
 }
 
 /// Whether a user is in other groups than is known, where that matters.

@@ -52,7 +52,7 @@ impl ClusterHandle {
         Ok(())
     }
 
-    /// Reads the virtual clusters, and who is in the groups that they limit.
+    /// Reads the virtual clusters, and who is in the groups that they limit, or that share them.
     pub(crate) async fn read_virtual_clusters(&self, database: &Database) -> Result<(), Error> {
         let _turn = self.reading.lock().await;
         let read = database::virtual_clusters::list(database.read()).await?;

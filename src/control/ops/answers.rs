@@ -121,6 +121,7 @@ pub(super) fn explanation(
     let Waiting { reason, position, expected_start } = waiting;
     let (held_by, further_owners) = first_owners(held_by(&holders, queue));
     let owner_use = queue.use_of(asked.request, now);
+    let group_use = queue.group_use_of(asked.request, now);
     let weights = owner_use.as_ref().map(|_| queue.weights()).unwrap_or_default();
     Explanation {
         alternatives,
@@ -136,6 +137,7 @@ pub(super) fn explanation(
         further_owners,
         ahead: named(&ahead, queue),
         owner_use,
+        group_use,
         weights,
     }
 }

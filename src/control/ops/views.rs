@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use api::Actor;
-use api::cluster::{FreeGpus, GpuHolder, GpuView, NodeView, Usage, UserUse, VirtualClusterView};
+use api::cluster::{
+    FreeGpus, GpuHolder, GpuView, GroupUse, NodeView, Usage, UserUse, VirtualClusterView,
+};
 use api::jobs::{AttemptView, EventView, JobSummary, RoleView, TaskView};
 use api::metrics::{GpuNow, Lately};
 use database::attempts::Attempt;
@@ -242,6 +244,8 @@ pub(super) struct Shown {
     pub(super) free: BTreeMap<GpuType, FreeGpus>,
     /// What its users have and have had.
     pub(super) users: Vec<UserUse>,
+    /// What the groups that share it have and have had.
+    pub(super) groups: Vec<GroupUse>,
     /// As how many GPUs one counts in that.
     pub(super) weights: BTreeMap<GpuType, Amount>,
 }
@@ -255,12 +259,13 @@ pub(super) fn virtual_cluster(
     let name = &settings.name;
     let InUse { used, borrowed, running_jobs } = uses.by(name);
     let usable = shown.is_some();
-    let Shown { free, users, weights } = shown.unwrap_or_default();
+    let Shown { free, users, groups, weights } = shown.unwrap_or_default();
     VirtualClusterView {
         usable,
         stopped,
         free,
         users,
+        groups,
         weights,
         used,
         borrowed,

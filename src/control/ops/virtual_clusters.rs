@@ -22,7 +22,7 @@ use crate::records::audit::{Note, difference};
 use crate::shared::Shared;
 use crate::wake::now;
 
-/// So many of a virtual cluster's users are shown with what they have and have had.
+/// So many of a virtual cluster's users, and of its groups, are shown with what they have and have had.
 const USERS: usize = 20;
 
 #[derive(Debug)]
@@ -52,8 +52,11 @@ impl Ops {
                 let name = name?;
                 let mut users = queue.uses(&name, now);
                 users.truncate(USERS);
+                let mut groups = queue.uses_of_groups(&name, now);
+                groups.truncate(USERS);
                 let weights = if users.is_empty() { BTreeMap::new() } else { queue.weights() };
-                Some(views::Shown { free: queue.free(&name, &user, now), users, weights })
+                let free = queue.free(&name, &user, now);
+                Some(views::Shown { free, users, groups, weights })
             });
             free.collect::<Vec<Option<views::Shown>>>()
         });

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::{IdleRule, NodeSettings, Shape, VirtualClusterSettings};
-use crate::ids::NodeName;
+use crate::ids::{GroupName, NodeName};
 use crate::lease;
 use crate::problem::Problem;
 use crate::resources::PortRange;
@@ -17,6 +17,8 @@ const MOST_ROOM: u64 = 1 << 40;
 const LARGEST_GROUP: u32 = 64;
 /// The most groups of one size.
 const MOST_GROUPS: u32 = 10_000;
+/// The most that a group's part may weigh.
+const MOST_WEIGHT: u32 = 100;
 const ANY_ENGINE: &str = "unix://…, tcp://…, ssh://… or sim://…";
 const EXPORTER: &str = "http://host:port/metrics";
 const ANY_HOST: &str = "a host name or an IP address";
@@ -108,6 +110,12 @@ impl VirtualClusterSettings {
         mistakes.extend(lease);
         mistakes.extend(self.idle.iter().flat_map(|rule| rule.mistakes(&whole)));
         mistakes.extend(self.limits.mistakes(&whole));
+        let place = format!("{whole}.group_shares");
+        let weights = self.group_shares.iter();
+        let outside_of = |(group, weight): (&GroupName, &u32)| {
+            outside(&place, group.as_str(), *weight, MOST_WEIGHT)
+        };
+        mistakes.extend(weights.filter_map(outside_of));
         for (at, Shape { gpu_type, gpus, count }) in self.shapes.iter().enumerate() {
             let place = format!("{whole}.shapes[{at}]");
             mistakes.extend(outside(&place, "gpus", *gpus, LARGEST_GROUP));
@@ -294,6 +302,29 @@ mod tests {
         let keys = ["load", "minutes", "grace", "stop_after"];
         assert_eq!(paths, keys.map(|key| format!("virtual_clusters.lab.idle.{key}")));
         assert!(mistakes[0].message.starts_with("load is 101, more than 100"), "{mistakes:?}");
+    }
+
+    #[test]
+    fn groups_that_share_fairly_weigh_something() {
+        let read = |shares: &str| {
+            let text = format!(r#"{{"name": "lab", "group_shares": {shares}}}"#);
+            serde_json::from_str::<VirtualClusterSettings>(&text)
+        };
+        let sound = read(r#"{"vision": 100, "nlp": 1}"#).unwrap();
+        assert_eq!(sound.mistakes(), []);
+        assert_eq!(sound.group_shares[&"vision".parse().unwrap()], 100);
+        let bad = read(r#"{"vision": 0, "nlp": 101}"#).unwrap().mistakes();
+        let lines: Vec<_> = bad.iter().map(ToString::to_string).collect();
+        let place = "virtual_clusters.lab.group_shares";
+        let allowed = "(allowed: a whole number from 1 to 100)";
+        let expected = [
+            format!("{place}.nlp: nlp is 101, more than 100 {allowed}"),
+            format!("{place}.vision: vision is 0, less than 1 {allowed}"),
+        ];
+        assert_eq!(lines, expected);
+        assert!(read(r#"{"vision": -1}"#).is_err() && read(r#"["vision"]"#).is_err());
+        let stored = serde_json::to_string(&read("{}").unwrap()).unwrap();
+        assert!(!stored.contains("group_shares"), "{stored}");
     }
 
     #[test]

@@ -3,11 +3,34 @@
 use std::collections::HashMap;
 
 use protocol::gpus::GpuWeights;
-use protocol::ids::{UserName, VirtualClusterName};
+use protocol::ids::{GroupName, UserName, VirtualClusterName};
 use protocol::time::Timestamp;
 
 /// Whose mean comes to less than so many thousandths of a GPU has had nothing.
 const NOTHING: f64 = 0.001;
+
+/// What a user of a virtual cluster has of GPUs, and has had.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UserUse {
+    /// Who.
+    pub user: UserName,
+    /// Thousandths of GPUs as which counts what his jobs hold now; of a job without GPU those of one.
+    pub held_milli: i64,
+    /// The mean of what they held, in which a moment counts half as much as one a half-life later
+    /// ([`PastUse`]); 0 where the past does not count.
+    pub mean_milli: f64,
+}
+
+/// What the members of a group that shares a virtual cluster have together of GPUs, and have had.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GroupUse {
+    /// Which.
+    pub group: GroupName,
+    /// What it is to have to what others have is as its weight is to theirs.
+    pub weight: u32,
+    /// The mean of what they held, as of a user ([`UserUse`]).
+    pub mean_milli: f64,
+}
 
 /// A sum of amounts, each of which is worth half as much with every half-life since its moment.
 ///
@@ -28,6 +51,24 @@ impl Decayed {
             self.after = after;
         }
         self.sum += amount as f64 * rest.exp2() * halved(self.after.saturating_sub(after));
+    }
+
+    /// Adds what was had between two moments: a mean over all time.
+    pub(crate) fn had(
+        &mut self,
+        amount: i64,
+        (from, until): (Timestamp, Timestamp),
+        half_life_ms: i64,
+    ) {
+        self.add(amount, until, half_life_ms);
+        self.add(-amount, from, half_life_ms);
+    }
+
+    /// Adds another sum of the same half-life.
+    pub(crate) fn join(&mut self, other: Self) {
+        let after = self.after.max(other.after);
+        let worth = |of: Self| of.sum * halved(after.saturating_sub(of.after));
+        *self = Self { sum: worth(*self) + worth(other), after };
     }
 
     /// What it is worth at a moment.
@@ -57,11 +98,11 @@ struct Had {
 
 /// What has ended since it was counted last.
 #[derive(Debug, Clone)]
-struct Ended {
-    virtual_cluster: VirtualClusterName,
-    user: UserName,
-    gpu_milli: i64,
-    from: Timestamp,
+pub(crate) struct Ended {
+    pub(crate) virtual_cluster: VirtualClusterName,
+    pub(crate) user: UserName,
+    pub(crate) gpu_milli: i64,
+    pub(crate) from: Timestamp,
 }
 
 /// What the users of virtual clusters have had of GPUs and have no more: for each a mean over all time, in
@@ -118,8 +159,7 @@ impl PastUse {
         }
         let users = self.users.entry(virtual_cluster.clone()).or_default();
         let had = users.entry(user.clone()).or_default();
-        had.sum.add(gpu_milli, until, self.half_life_ms);
-        had.sum.add(-gpu_milli, from, self.half_life_ms);
+        had.sum.had(gpu_milli, (from, until), self.half_life_ms);
         had.last = had.last.max(Some(until));
     }
 
@@ -136,10 +176,11 @@ impl PastUse {
         }
     }
 
-    /// Counts what has ended until now.
-    pub(crate) fn settle(&mut self, now: Timestamp) {
-        for Ended { virtual_cluster, user, gpu_milli, from } in std::mem::take(&mut self.ended) {
-            self.record((&virtual_cluster, &user), gpu_milli, (from, now));
+    /// Counts what has ended until now, and says what that was.
+    pub(crate) fn settle(&mut self, now: Timestamp) -> Vec<Ended> {
+        let ended = std::mem::take(&mut self.ended);
+        for Ended { virtual_cluster, user, gpu_milli, from } in &ended {
+            self.record((virtual_cluster, user), *gpu_milli, (*from, now));
         }
         let (after, _) = half_lives(now, self.half_life_ms);
         if self.counts() && after > self.swept {
@@ -150,6 +191,7 @@ impl PastUse {
             }
             self.users.retain(|_, users| !users.is_empty());
         }
+        ended
     }
 
     /// Thousandths of GPUs that a user has had and has no more.
@@ -171,6 +213,14 @@ impl PastUse {
         user: &UserName,
     ) -> Option<Timestamp> {
         self.users.get(virtual_cluster)?.get(user)?.last
+    }
+
+    /// What each who has had something in a virtual cluster has had of it, by name.
+    pub(crate) fn sums(&self, virtual_cluster: &VirtualClusterName) -> Vec<(&UserName, Decayed)> {
+        let users = self.users.get(virtual_cluster).into_iter().flatten();
+        let mut sums: Vec<_> = users.map(|(user, had)| (user, had.sum)).collect();
+        sums.sort_by_key(|(user, _)| *user);
+        sums
     }
 
     /// Those who have had something in a virtual cluster.
@@ -217,6 +267,21 @@ mod tests {
         assert!(near(after(DAY, &[(8_000, 0, DAY)], 5 * DAY / 2), 2_000.0 / 2_f64.sqrt()));
         assert!(near(after(DAY, &[(8_000, -100 * DAY, 0)], 0), 8_000.0), "for ever: all of it");
         assert_eq!(after(0, &[(8_000, 0, DAY)], DAY), 0.0, "only what is held counts");
+    }
+
+    #[test]
+    fn sums_are_joined_whenever_they_were_made() {
+        let sum = |amounts: &[(i64, i64)]| {
+            let mut sum = Decayed::default();
+            amounts.iter().for_each(|(amount, at)| sum.add(*amount, Timestamp(*at), DAY));
+            sum
+        };
+        for (one, other) in [(0, 9 * DAY), (9 * DAY, 0), (DAY / 3, DAY / 2)] {
+            let mut joined = sum(&[(1_000, one)]);
+            joined.join(sum(&[(3_000, other)]));
+            let all = sum(&[(1_000, one), (3_000, other)]);
+            assert!(near(joined.at(Timestamp(10 * DAY), DAY), all.at(Timestamp(10 * DAY), DAY)));
+        }
     }
 
     #[test]

@@ -1,11 +1,13 @@
-//! Between the users of a virtual cluster: whose jobs hold more, or held more, comes later.
+//! Between the users of a virtual cluster, and the groups that share it: whose jobs hold more, or held more, comes
+//! later.
 
 use std::collections::HashMap;
 
-use protocol::ids::{UserName, VirtualClusterName};
+use protocol::ids::{GroupName, UserName, VirtualClusterName};
 use protocol::time::Timestamp;
 
 use crate::cluster::Cluster;
+use crate::cluster::owners::{Branch, Use};
 use crate::model::{Request, WHOLE_GPU};
 use crate::queue::{Behind, Line};
 use crate::state::State;
@@ -18,12 +20,60 @@ const A_GPU_MS: i64 = 86_400_000;
 /// that he holds: what is held now only says in which order those start who have had the same.
 const HAD: f64 = 1_000.0;
 
-/// What the one of those who wait in a virtual cluster has who has least, and the mean of what the one
-/// has had who has had least: thousandths of GPUs.
-#[derive(Debug, Clone, Copy)]
+/// What a group has and has had beyond the least counts so many times what a user does within his: that only says
+/// in which order those start whose groups have had the same.
+const GROUP: i64 = 1_000;
+
+/// Nobody is put back farther, so that from where he comes a place can be told.
+const FARTHEST_MS: i64 = i64::MAX / 2;
+
+/// What the one of those who wait in a virtual cluster has who has least, and the mean of what the one has had who
+/// has had least.
+#[derive(Debug)]
 struct Least {
-    held: i64,
-    mean: f64,
+    /// Of its users; where groups share it, of these for their parts and of those who count to none.
+    all: Use,
+    /// Of the members of each group.
+    members: HashMap<GroupName, Use>,
+}
+
+impl Least {
+    fn of(branch: Branch) -> Self {
+        Self { all: branch.among_all(), members: HashMap::new() }
+    }
+
+    /// With one more who waits.
+    fn with(&mut self, branch: Branch) {
+        self.all = self.all.least(branch.among_all());
+        if let Branch::Member { group, own, .. } = branch {
+            match self.members.get_mut(group) {
+                Some(least) => *least = least.least(own),
+                None => drop(self.members.insert(group.clone(), own)),
+            }
+        }
+    }
+
+    /// Milliseconds by which somebody is put back: first for what his group has had, then for what he has.
+    fn puts_back(&self, branch: Branch) -> i64 {
+        let millis = match branch {
+            Branch::User(own) => beyond(own, self.all),
+            Branch::Single(own) => beyond(own, self.all).saturating_mul(GROUP),
+            Branch::Member { group, together, own } => {
+                let least = self.members.get(group).copied().unwrap_or(own);
+                let groups = beyond(together, self.all).saturating_mul(GROUP);
+                groups.saturating_add(beyond(own, least))
+            }
+        };
+        millis.min(FARTHEST_MS)
+    }
+}
+
+/// Milliseconds by which who has this is put back behind who has least.
+fn beyond(of: Use, least: Use) -> i64 {
+    let a_milli = (A_GPU_MS / i64::from(WHOLE_GPU)) as f64;
+    let holds = (of.held - least.held).max(0.0) * a_milli;
+    let had = (of.mean - least.mean).max(0.0) * HAD * a_milli;
+    (holds.round() as i64).saturating_add(had.round() as i64)
 }
 
 /// By virtual cluster in which several users wait. Where one user waits nobody is put back.
@@ -39,10 +89,7 @@ impl Cluster {
         let Some(least) = balance.least.get(&request.virtual_cluster) else {
             return Behind::NOTHING;
         };
-        let a_milli = A_GPU_MS / i64::from(WHOLE_GPU);
-        let more = (self.owners.of(request) - least.held).max(0).saturating_mul(a_milli);
-        let had = (self.owners.use_of(request, balance.now) - least.mean).max(0.0);
-        let others = more.saturating_add((had * HAD * a_milli as f64).round() as i64);
+        let others = least.puts_back(self.owners.branch(request, balance.now));
         let first = if self.has_waited(request, rank, balance.now) { 0 } else { others };
         Behind { first, others }
     }
@@ -73,11 +120,10 @@ impl State {
         // Who is at his limit is nobody's rival.
         let lines = classes.filter(|class| !self.is_limited(class)).map(|class| &class.of);
         for of in lines.chain(asks) {
-            let owners = &self.cluster.owners;
-            let (held, mean) = (owners.of(of), owners.use_of(of, now));
-            let first = (&of.user, Least { held, mean }, false);
-            let (user, least, several) = all.entry(&of.virtual_cluster).or_insert(first);
-            *least = Least { held: held.min(least.held), mean: mean.min(least.mean) };
+            let branch = self.cluster.owners.branch(of, now);
+            let first = || (&of.user, Least::of(branch), false);
+            let (user, least, several) = all.entry(&of.virtual_cluster).or_insert_with(first);
+            least.with(branch);
             *several |= **user != of.user;
         }
         let several = all.into_iter().filter(|(_, (_, _, several))| *several);

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use protocol::amount::Amount;
-use protocol::ids::{GpuType, JobId, VirtualClusterName};
+use protocol::ids::{GpuType, GroupName, JobId, UserName, VirtualClusterName};
 use protocol::time::Timestamp;
 
 use crate::cluster::claim::{Claim, Right};
 use crate::cluster::tenant::Tenant;
 use crate::model::remaining::Remaining;
-use crate::model::{PastUse, Request, Running, Standing, UserUse};
+use crate::model::{GroupUse, PastUse, Request, Running, Standing, UserUse};
 use crate::queue::{Key, Waiter};
 use crate::state::State;
 
@@ -35,6 +35,26 @@ impl State {
     #[must_use]
     pub fn uses(&self, virtual_cluster: &VirtualClusterName, now: Timestamp) -> Vec<UserUse> {
         self.cluster.owners.uses(virtual_cluster, now)
+    }
+
+    /// What the groups that share a virtual cluster have and have had, by name.
+    #[must_use]
+    pub fn uses_of_groups(
+        &self,
+        virtual_cluster: &VirtualClusterName,
+        now: Timestamp,
+    ) -> Vec<GroupUse> {
+        self.cluster.owners.uses_of_groups(virtual_cluster, now)
+    }
+
+    /// The group to which a user counts where groups share a virtual cluster.
+    #[must_use]
+    pub fn group_of(
+        &self,
+        virtual_cluster: &VirtualClusterName,
+        user: &UserName,
+    ) -> Option<&GroupName> {
+        self.cluster.owners.group_of(virtual_cluster, user)
     }
 
     /// As how many GPUs one counts between users, of those types of which it is not one.

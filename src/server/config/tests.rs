@@ -64,6 +64,7 @@ fn nodes_and_virtual_clusters_are_read() {
         lease = 10
         idle = { minutes = 30, stop_after = 15 }
         limits = { user = { running_gpus = 8 }, users = { ada = { waiting_jobs = 9 } } }
+        group_shares = { "gpu users" = 2, vision = 1 }
 
         [[groups]]
         name = "gpu users"
@@ -92,6 +93,7 @@ fn nodes_and_virtual_clusters_are_read() {
     assert_eq!(limits.user.running_gpus, Some(8));
     assert_eq!(limits.users[&"ada".parse().unwrap()].waiting_jobs, Some(9));
     assert_eq!((idle.load, idle.minutes, idle.stop_after), (5, 30, Some(15)));
+    assert_eq!(part.group_shares[&"gpu users".parse().unwrap()], 2);
     let group = &config.groups[0];
     assert_eq!((group.name.as_str(), group.admin), ("gpu users", true));
 }

@@ -94,6 +94,8 @@ pub(super) const DOORS: &str = sayings![
     ("idle stop: {} is not a whole number", "闲置停止：{0} 不是整数"),
     ("GPUs: {} is not a whole number", "GPU：{0} 不是整数"),
     ("labels: {} must be written name=value", "标签：{0} 应写作 name=value"),
+    ("weights of groups: {} is not a whole number", "用户组权重：{0} 不是整数"),
+    ("weights of groups: {} must be written name=value", "用户组权重：{0} 应写作 name=value"),
     ("places: {} must be written name=value", "位置：{0} 应写作 name=value"),
     ("places: {} is no level: allowed are {}", "位置：{0} 不是拓扑层级，可用的有 {1}"),
     ("GPUs: {} must be written name=value", "GPU：{0} 应写作 name=value"),

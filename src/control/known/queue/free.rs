@@ -76,6 +76,7 @@ impl Queue {
                 preempts: _,
                 deadlines: _,
                 limits,
+                groups: _,
             } = cluster;
             let whole = parent.is_none() && limits.is_empty();
             whole && shapes.is_empty() && *share == Share::default()

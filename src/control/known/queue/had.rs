@@ -1,10 +1,10 @@
-//! What users have had of GPUs. The scheduler's state counts it; what is here sees to it that one state
+//! What users and groups have had of GPUs. The scheduler's state counts it; what is here sees to it that one state
 //! goes on with what the last one knew.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use api::cluster::UserUse;
+use api::cluster::{GroupUse, UserUse};
 use protocol::amount::Amount;
 use protocol::ids::{GpuType, JobId, VirtualClusterName};
 use protocol::time::Timestamp;
@@ -50,13 +50,43 @@ impl Queue {
             .into_iter()
             .map(|of| UserUse {
                 user: of.user,
-                // Hundredths are enough for people.
-                mean: Amount::from_milli((of.mean_milli / 10.0).round() as u64 * 10),
-                percent: (of.mean_milli / all * 100.0).round() as u32,
+                mean: mean(of.mean_milli),
+                percent: percent(of.mean_milli, all),
             })
             .collect();
         shown.sort_by_key(|of| Reverse(of.mean));
         shown
+    }
+
+    /// The same of the groups that share it.
+    pub(crate) fn uses_of_groups(
+        &self,
+        within: &VirtualClusterName,
+        now: Timestamp,
+    ) -> Vec<GroupUse> {
+        let uses = self.state.uses_of_groups(within, now);
+        let all: f64 = uses.iter().map(|of| of.mean_milli).sum();
+        if !self.state.past_use().counts() || all <= 0.0 {
+            return Vec::new();
+        }
+        let weights: f64 = uses.iter().map(|of| f64::from(of.weight)).sum();
+        let shown = uses.into_iter().map(|of| GroupUse {
+            group: of.group,
+            mean: mean(of.mean_milli),
+            percent: percent(of.mean_milli, all),
+            share: percent(of.weight.into(), weights),
+        });
+        let mut shown: Vec<GroupUse> = shown.collect();
+        shown.sort_by_key(|of| Reverse(of.mean));
+        shown
+    }
+
+    /// What the group of a job's owner has and has had; `None`: he counts to none, or no group has had anything
+    /// that counts.
+    pub(crate) fn group_use_of(&self, request: &Request, now: Timestamp) -> Option<GroupUse> {
+        let group = self.state.group_of(&request.virtual_cluster, &request.user)?;
+        let uses = self.uses_of_groups(&request.virtual_cluster, now);
+        uses.into_iter().find(|of| of.group == *group)
     }
 
     /// As how many GPUs one counts in that, of those types of which it is not one.
@@ -74,4 +104,13 @@ impl Queue {
         let nothing = || UserUse { user: user.clone(), mean: Amount::default(), percent: 0 };
         Some(uses.into_iter().find(|of| of.user == *user).unwrap_or_else(nothing))
     }
+}
+
+/// Hundredths of GPUs are enough for people.
+fn mean(milli: f64) -> Amount {
+    Amount::from_milli((milli / 10.0).round() as u64 * 10)
+}
+
+fn percent(part: f64, all: f64) -> u32 {
+    (part / all * 100.0).round() as u32
 }

@@ -13,7 +13,7 @@ use control::{Control, GpuOptions, Options};
 use protocol::amount::Amount;
 use protocol::cluster::{GpuCount, VirtualClusterSettings};
 use protocol::gpus::GpuWeights;
-use protocol::ids::{GpuType, JobKey, VirtualClusterName};
+use protocol::ids::{GpuType, GroupName, JobKey, VirtualClusterName};
 use protocol::limits::{Limit, Limits};
 use protocol::spec::Priority;
 use protocol::state::State;
@@ -359,6 +359,44 @@ async fn what_users_have_had_is_said_and_outlives_a_restart() {
     let why = until_of(backend, &waiting, |why| why.owner_use.is_some()).await;
     let said = why.owner_use.map(|of| (of.user, of.percent));
     assert_eq!(said, Some((ada.user.clone(), 0)), "she has had nothing");
+    close(&control).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn groups_share_a_virtual_cluster_by_their_weights() {
+    let house = House::new(1);
+    let (vision, nlp): (GroupName, GroupName) = ("vision".parse().unwrap(), "nlp".parse().unwrap());
+    let group_shares = BTreeMap::from([(vision.clone(), 3), (nlp.clone(), 1)]);
+    let default = VirtualClusterSettings::new(VirtualClusterName::default());
+    let virtual_clusters = vec![VirtualClusterSettings { group_shares, ..default }];
+    let options = house.options(house.database().await);
+    let control = control::start(Options { virtual_clusters, ..options }).await.unwrap();
+    let backend = &control.backend;
+    let (ada, bob) = (user(backend, "ada").await, user(backend, "bob").await);
+    for (who, group) in [(&admin(), &vision), (&ada, &vision), (&bob, &nlp)] {
+        backend.groups.set(&admin(), &who.user, vec![group.clone()]).await.unwrap();
+    }
+    submit(backend, job("ran", 1, 8, "sleep 1", "")).await;
+    until_state(backend, "ran", State::Succeeded).await;
+    submit(backend, job("runs", 1, 8, "sleep 1000", "")).await;
+    until_state(backend, "runs", State::Running).await;
+    // The first of those who wait is promised the next start.
+    let first = waits(backend, &bob, "b1").await;
+    placed_at(backend, &first, 1).await;
+    let hers = waits(backend, &ada, "a1").await;
+    let his = waits(backend, &bob, "b2").await;
+    placed_at(backend, &his, 2).await;
+    let why = until_of(backend, &hers, |why| why.position == 3).await;
+    assert_eq!(why.owner_use.map(|of| of.percent), Some(0), "she herself has had nothing");
+    let said = why.group_use.map(|of| (of.is_beyond(), of.group, of.percent, of.share));
+    assert_eq!(said, Some((true, vision.clone(), 100, 75)));
+    let name = VirtualClusterName::default();
+    let view = backend.virtual_clusters.get(&admin(), &name).await.unwrap();
+    let shown: Vec<_> =
+        view.groups.into_iter().map(|of| (of.group, of.percent, of.share)).collect();
+    assert_eq!(shown, [(vision, 100, 75), (nlp.clone(), 0, 25)]);
+    backend.groups.set(&admin(), &ada.user, vec![nlp]).await.unwrap();
+    placed_at(backend, &hers, 2).await;
     close(&control).await;
 }
 

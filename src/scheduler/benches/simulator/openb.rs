@@ -92,6 +92,7 @@ impl Workload {
             preempts: Preempts::Everybody,
             deadlines: false,
             limits: scheduler::model::limits::RunLimits::default(),
+            groups: scheduler::model::groups::GroupShares::default(),
         }
     }
 }

@@ -136,6 +136,7 @@ impl<'a> Simulation<'a> {
             preempts: Preempts::Everybody,
             deadlines: false,
             limits: scheduler::model::limits::RunLimits::default(),
+            groups: scheduler::model::groups::GroupShares::default(),
         };
         let nodes = nodes(clusters.values().sum());
         let mut state = State::new(&nodes, clusters.iter().map(cluster).collect());

@@ -68,6 +68,7 @@ fn clusters(nodes: u32) -> Vec<VirtualCluster> {
         preempts: Preempts::Everybody,
         deadlines: false,
         limits: scheduler::model::limits::RunLimits::default(),
+        groups: scheduler::model::groups::GroupShares::default(),
     };
     (0..CLUSTERS).map(cluster).collect()
 }

@@ -9,7 +9,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use protocol::amount::Amount;
-use protocol::cluster::{IdleRule, NodeCondition, Places, Preempts, Shape, Share};
+use protocol::cluster::{GroupWeights, IdleRule, NodeCondition, Places, Preempts, Shape, Share};
 use protocol::ids::{GpuType, NodeName, VirtualClusterName};
 use protocol::limits::Limits;
 use schemars::JsonSchema;
@@ -61,6 +61,9 @@ pub(crate) struct VirtualClusterWire {
     /// What each user and each group may have of it at once.
     #[serde(default, skip_serializing_if = "Limits::is_empty")]
     limits: Limits,
+    /// Groups between which it is shared fairly, each with its weight.
+    #[serde(rename = "group_shares", default, skip_serializing_if = "GroupWeights::is_empty")]
+    group_shares: GroupWeights,
     resources_borrowed: ResourcesWire,
     /// Berth's own: what a job of the caller could start on now, by GPU type.
     free: BTreeMap<GpuType, FreeGpus>,
@@ -149,6 +152,7 @@ fn wire(view: &VirtualClusterView, cluster: &Usage) -> VirtualClusterWire {
         lease: view.settings.lease,
         idle: view.settings.idle,
         limits: view.settings.limits.clone(),
+        group_shares: view.settings.group_shares.clone(),
         resources_borrowed: (&view.borrowed).into(),
         free: view.free.clone(),
     }

@@ -5,7 +5,9 @@ use api::queue::{Explanation, QueueChange};
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
-use protocol::cluster::{IdleRule, Places, Preempts, Shape, Share, VirtualClusterSettings};
+use protocol::cluster::{
+    GroupWeights, IdleRule, Places, Preempts, Shape, Share, VirtualClusterSettings,
+};
 use protocol::ids::{GroupName, NodeName, UserName, VirtualClusterName};
 use protocol::limits::Limits;
 use schemars::JsonSchema;
@@ -81,6 +83,8 @@ pub(crate) struct Settings {
     idle: Option<IdleRule>,
     #[serde(default)]
     limits: Limits,
+    #[serde(default)]
+    group_shares: GroupWeights,
 }
 
 impl Settings {
@@ -101,6 +105,7 @@ impl Settings {
             lease: self.lease,
             idle: self.idle,
             limits: self.limits,
+            group_shares: self.group_shares,
         }
     }
 }

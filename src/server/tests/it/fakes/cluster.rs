@@ -181,6 +181,7 @@ impl VirtualClusters for World {
                 FreeGpus { gpus: 3, on_one_node: 2, borrowed: 1 },
             )]),
             users: Vec::new(),
+            groups: Vec::new(),
             weights: BTreeMap::new(),
             running_jobs: 1,
             waiting_jobs: 2,
