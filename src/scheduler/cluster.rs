@@ -184,13 +184,17 @@ impl Cluster {
     }
 
     /// Counts the tasks of a job that came, for the first time or again, among those that may come next.
-    pub(crate) fn saw(&mut self, class: &Class, first: bool) {
+    pub(crate) fn count(&mut self, class: &Class, first: bool) {
         for role in &class.roles {
             self.mix.count(&role.ask, role.count);
             if first {
                 self.mix.count_wishes(&role.ask, role.count);
             }
         }
+    }
+
+    /// Learns from what was counted, now and then.
+    pub(crate) fn learn_if_due(&mut self) {
         if self.mix.is_due() {
             self.learn();
         } else if self.mix.prices_are_due() {
@@ -208,8 +212,15 @@ impl Cluster {
         }
     }
 
-    /// Learns what types cost from all that was counted until now.
-    pub(crate) fn learn_prices(&mut self) {
+    /// Learns from all that was counted until now.
+    pub(crate) fn learn_whole(&mut self) {
+        match self.mix.is_due() {
+            true => self.learn(),
+            false => self.learn_prices(),
+        }
+    }
+
+    fn learn_prices(&mut self) {
         let supply = self.supply();
         if self.mix.learn_prices(&supply) {
             self.index.forget_scores();

@@ -79,10 +79,11 @@ impl State {
         state.last.clone_from(&snapshot.reserved);
         state.settle_all(&snapshot.running);
         snapshot.running.iter().for_each(|running| state.cluster.saw_running(running));
+        // In whatever order they are told: all of them are counted before anything is learned.
         for request in &snapshot.waiting {
             state.wait(request, true);
         }
-        state.cluster.learn_prices();
+        state.cluster.learn_whole();
         for reservation in &snapshot.reserved {
             state.queue.put_first(reservation.job);
         }
@@ -102,6 +103,7 @@ impl State {
         let waits = self.queue.jobs.contains_key(job) || self.pending.contains_key(job);
         let came_before = waits || gave_way.times > 0 || not_before.is_some();
         self.wait(request, !came_before);
+        self.cluster.learn_if_due();
     }
 
     /// A job waits; `first`: nobody has counted yet what it wishes for.
@@ -111,7 +113,7 @@ impl State {
         let away = self.pending.values().map(|pending| pending.waiter.line);
         self.queue.add(request, || cluster.class(request), away);
         let class = self.queue.class(self.queue.jobs[&request.job].line);
-        self.cluster.saw(&class, first);
+        self.cluster.count(&class, first);
     }
 
     /// A waiting job is wanted no more, or is about to come back changed.
