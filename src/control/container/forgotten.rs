@@ -160,6 +160,8 @@ mod tests {
         let (store, outputs) = (store(&folder).await, Outputs::default());
         let alice: UserName = "alice".parse().unwrap();
         let place = store.storage.resolve("/Output/train").unwrap();
+        let earlier = store.storage.resolve("/Output/earlier").unwrap();
+        store.storage.claim(&earlier, &alice).await.unwrap();
         let first = outputs.of(&alice).expect(place.clone());
         assert!(store.storage.claim_and_make(&place, &alice).await.unwrap());
         let second = outputs.of(&alice).expect(place.clone());

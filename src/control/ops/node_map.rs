@@ -310,7 +310,7 @@ mod tests {
     fn words_look_at_names_types_labels_jobs_and_owners() {
         let by = |text: &str| shown(NodeQuery { text: text.into(), ..NodeQuery::default() });
         assert_eq!(by("v10 V2"), ["v22"]);
-        assert_eq!(by("rack=r1"), ["a22", "v22"]);
+        assert_eq!(by("rack=r1"), ["v22", "a22"], "the one in trouble first");
         assert_eq!(by("bo~y"), ["a1", "v1"]);
         assert_eq!(by("ada"), ["a1", "a22"]);
         assert_eq!(by("nothing"), Vec::<String>::new());
