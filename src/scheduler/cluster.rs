@@ -16,6 +16,7 @@ use crate::cluster::ranks::Ranks;
 use crate::cluster::score::Measure;
 use crate::cluster::tenant::Tenant;
 use crate::cluster::topology::Topology;
+use crate::cluster::workload::prices::{Goods, supply};
 use crate::cluster::workload::{Workload, guess};
 use crate::model::remaining::Remaining;
 use crate::model::{Demand, Node, Request, Running, Standing, VirtualCluster};
@@ -162,15 +163,9 @@ impl Cluster {
         self.numbers = nodes.map(|(node, state)| self.index.set(node, None, state)).collect();
     }
 
-    /// How many GPUs there are of each type.
-    fn supply(&self) -> Vec<i64> {
-        let mut supply = vec![0; self.names.types.len()];
-        for (kind, count) in self.kinds.iter().zip(&self.alike) {
-            for (number, bits) in &kind.types {
-                supply[usize::from(*number)] += count * i64::from(bits.count_ones());
-            }
-        }
-        supply
+    /// What there is of each GPU type.
+    fn supply(&self) -> Vec<Goods> {
+        supply(self.kinds.iter().zip(&self.alike), self.names.types.len())
     }
 
     fn learn(&mut self) {

@@ -3,6 +3,7 @@
 
 use crate::cluster::node::NodeState;
 use crate::cluster::workload::Losses;
+use crate::cluster::workload::prices::Goods;
 use crate::model::WHOLE_GPU;
 use crate::numbers::amounts::Amounts;
 use crate::numbers::gpus::{self, Bits, positions};
@@ -243,8 +244,15 @@ impl Measure<'_> {
             let whole_taken = u32::try_from(taken.unsigned_abs() / 1000).unwrap_or(0);
             self.value(state, left, whole.saturating_sub(whole_taken), None)
         };
-        let price = self.losses.price(gpu_type).saturating_mul(taken);
+        let price = self.price(gpu_type, Goods::asked(ask, tasks));
         ((after - before).saturating_add(price), state.gpu_milli() - taken)
+    }
+
+    /// What it costs to take so much; without GPU it is that of the dearest type.
+    fn price(&self, gpu_type: Option<u8>, taken: Goods) -> i64 {
+        let of_type = |number: u8| self.losses.price(number, taken);
+        let dearest = || self.kind.types.iter().map(|(number, _)| of_type(*number)).max();
+        gpu_type.map(of_type).or_else(dearest).unwrap_or(0)
     }
 
     /// Which GPU a task that takes a part of one gets, and the node's loss with that.

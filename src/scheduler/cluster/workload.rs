@@ -19,14 +19,14 @@ use std::collections::{BTreeMap, HashMap};
 
 use protocol::ids::GpuType;
 
-use crate::cluster::workload::prices::Wishes;
+use crate::cluster::workload::prices::{Goods, Wishes};
 use crate::model::WHOLE_GPU;
 use crate::numbers::amounts::Amounts;
 use crate::numbers::gpus::{Bits, lowest, positions};
 use crate::numbers::kind::Kind;
 use crate::numbers::request::Ask;
 
-mod prices;
+pub(crate) mod prices;
 
 /// Losses are counted in thousandths of a GPU × this.
 const UNIT: i64 = 1 << 16;
@@ -90,8 +90,8 @@ pub(crate) struct Losses {
     per_cpus: i64,
     per_memory: i64,
     plain: Plain,
-    /// By type: what a thousandth of a GPU costs whoever might have another.
-    prices: Vec<i64>,
+    /// By type: what it costs whoever might have another.
+    prices: Vec<Goods>,
 }
 
 /// For nodes of some GPU types: the share of tasks that need at most so many CPUs (row) and at most
@@ -142,9 +142,9 @@ impl Workload {
         self.wishes.renumber(mask);
     }
 
-    /// Learns from what came; `guess`: tasks that may come, before any did; `supply`: how many GPUs
-    /// there are of each type.
-    pub(crate) fn learn(&mut self, guess: &[Ask], supply: &[i64]) {
+    /// Learns from what came; `guess`: tasks that may come, before any did; `supply`: what there is
+    /// of each type.
+    pub(crate) fn learn(&mut self, guess: &[Ask], supply: &[Goods]) {
         let prices = std::mem::take(&mut self.losses.prices);
         self.losses = Losses { prices, ..Losses::new(self, guess) };
         self.learn_prices(supply);

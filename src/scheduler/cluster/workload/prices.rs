@@ -4,12 +4,21 @@
 //! more often than the rest of the mix, and become others only where that is more than a little, since then all
 //! scores are made anew. Who comes again is one of those who will need places next, and so is counted among them
 //! again, but he wishes for no more than before.
+//!
+//! Whoever insists on a type needs its GPUs, and CPUs and memory beside them. Once those who insist have taken all
+//! there is of one of these, what is left of the others is of no use to them: it was never scarce, and is free, as
+//! in a linear programme what is left over has the shadow price zero. So only that of which they need the largest
+//! part has a price, and who takes little of it pays little. Where a type has few cores for each GPU it is often the
+//! cores, and GPUs that would be left without any go to tasks that need few.
 
 use std::collections::BTreeMap;
+use std::iter::Sum;
 
 use crate::cluster::workload::{GUESS, Losses, MEMORY, UNIT, Workload, all_of};
 use crate::model::WHOLE_GPU;
+use crate::numbers::amounts::Amounts;
 use crate::numbers::gpus::{Bits, positions};
+use crate::numbers::kind::Kind;
 use crate::numbers::request::Ask;
 
 /// No type is dearer: what nearly nobody has and somebody insists on.
@@ -20,14 +29,73 @@ const ENOUGH: u64 = 4 * GUESS;
 const PART: u64 = 8;
 /// or at least so many tasks.
 const FEW: u64 = 8;
+/// CPUs or memory have the price instead of GPUs only where the part that is needed of them, an estimate, is larger
+/// by more than one part in so many.
+const CLEARLY: i64 = 4;
 /// A price that is another by less than one part in so many stays as it is.
 const STEP: i64 = 16;
+
+/// GPUs, CPUs (thousandths of both) and memory (MiB) of a type: what there is, what is asked for, or what each costs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Goods {
+    gpus: i64,
+    cpus: i64,
+    memory: i64,
+}
+
+impl Goods {
+    /// What so many tasks ask for.
+    pub(crate) fn asked(ask: &Ask, tasks: u32) -> Self {
+        let (gpus, each) = (ask.gpu_milli(), ask.each);
+        let (cpus, memory) = (each.cpus.min(1 << 30), each.memory.min(1 << 30));
+        Self { gpus, cpus, memory }.map(|amount| amount.saturating_mul(tasks.into()))
+    }
+
+    fn map(self, of: impl Fn(i64) -> i64) -> Self {
+        Self { gpus: of(self.gpus), cpus: of(self.cpus), memory: of(self.memory) }
+    }
+
+    fn with(self, other: Self, of: impl Fn(i64, i64) -> i64) -> Self {
+        Self {
+            gpus: of(self.gpus, other.gpus),
+            cpus: of(self.cpus, other.cpus),
+            memory: of(self.memory, other.memory),
+        }
+    }
+
+    fn plus(self, other: Self) -> Self {
+        self.with(other, i64::saturating_add)
+    }
+}
+
+impl<'a> Sum<&'a Self> for Goods {
+    fn sum<I: Iterator<Item = &'a Self>>(goods: I) -> Self {
+        goods.fold(Self::default(), |sum, other| sum.plus(*other))
+    }
+}
+
+/// What there is of each of so many types: `kinds` are nodes, and how many there are of them.
+pub(crate) fn supply<'a>(
+    kinds: impl Iterator<Item = (&'a Kind, &'a i64)>,
+    types: usize,
+) -> Vec<Goods> {
+    let mut supply = vec![Goods::default(); types];
+    for (kind, count) in kinds {
+        for (number, bits) in &kind.types {
+            let Amounts { cpus, memory, .. } = kind.total.part(bits.count_ones(), kind.size);
+            let each = Goods { gpus: i64::from(bits.count_ones() * WHOLE_GPU), cpus, memory };
+            let of_type = &mut supply[usize::from(*number)];
+            *of_type = of_type.plus(each.map(|amount| amount.saturating_mul(*count)));
+        }
+    }
+    supply
+}
 
 /// What those insist on who came.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Wishes {
-    /// By the types that will do: thousandths of GPUs that were asked for.
-    asked: BTreeMap<Bits, i64>,
+    /// By the types that will do.
+    asked: BTreeMap<Bits, Goods>,
     tasks: u64,
     /// When so many have come they are looked at again.
     again_at: u64,
@@ -36,9 +104,8 @@ pub(super) struct Wishes {
 impl Wishes {
     fn count(&mut self, ask: &Ask, tasks: u32) {
         if ask.gpus > 0 {
-            let milli = i64::from(tasks).saturating_mul(ask.gpu_milli());
             let asked = self.asked.entry(ask.types).or_default();
-            *asked = asked.saturating_add(milli);
+            *asked = asked.plus(Goods::asked(ask, tasks));
         }
         self.tasks += u64::from(tasks);
     }
@@ -46,8 +113,8 @@ impl Wishes {
     /// Looks at them again when some more have come.
     fn looked_at(&mut self) {
         if self.tasks >= MEMORY {
-            self.asked.values_mut().for_each(|milli| *milli /= 2);
-            self.asked.retain(|_, milli| *milli > 0);
+            self.asked.values_mut().for_each(|asked| *asked = asked.map(|amount| amount / 2));
+            self.asked.retain(|_, asked| asked.gpus > 0);
             self.tasks /= 2;
         }
         self.again_at = self.tasks + (self.tasks / PART).max(FEW);
@@ -55,30 +122,48 @@ impl Wishes {
 
     /// The types have other numbers; `None`: there is none any more.
     pub(super) fn renumber(&mut self, number: impl Fn(Bits) -> Bits) {
-        for (types, milli) in std::mem::take(&mut self.asked) {
-            *self.asked.entry(number(types)).or_default() += milli;
+        for (types, asked) in std::mem::take(&mut self.asked) {
+            let known = self.asked.entry(number(types)).or_default();
+            *known = known.plus(asked);
         }
     }
 
     /// By type. What insists on one of several types does so on all of them together.
-    fn prices(&self, supply: &[i64]) -> Vec<i64> {
+    fn prices(&self, supply: &[Goods]) -> Vec<Goods> {
         let missing = i64::try_from(ENOUGH.saturating_sub(self.tasks)).unwrap_or(0);
-        let came = self.asked.values().fold(0, |sum: i64, milli| sum.saturating_add(*milli));
+        let came = self.asked.values().sum::<Goods>().gpus;
         let demand = came.saturating_add(missing * i64::from(WHOLE_GPU)).max(1);
-        let (all, gpus) = (all_of(supply.len()), supply.iter().sum::<i64>());
-        let mut prices = vec![0; supply.len()];
-        for (wanted, milli) in &self.asked {
-            let among: i64 = positions(*wanted).filter_map(|number| supply.get(number)).sum();
-            if *wanted == all || among == 0 {
-                continue;
+        let (all, gpus) = (all_of(supply.len()), supply.iter().sum::<Goods>().gpus);
+        // Once the cluster is full, if all of it goes by demand.
+        let part = |asked: i64, among: i64| match i128::from(demand) * i128::from(among) {
+            needed_of @ 1.. => {
+                let needed = i128::from(asked) * i128::from(gpus) * i128::from(UNIT);
+                i64::try_from(needed / needed_of).unwrap_or(i64::MAX)
             }
-            let part = i128::from(*milli) * i128::from(UNIT) / i128::from(demand);
-            let price = i64::try_from(part).unwrap_or(UNIT) * gpus / among;
-            for number in positions(*wanted) {
-                prices[number] = (prices[number] + price).min(DEAREST);
-            }
+            _ => 0,
+        };
+        let mut needed = vec![Goods::default(); supply.len()];
+        for (wanted, asked) in self.asked.iter().filter(|(wanted, _)| **wanted != all) {
+            let of_supply = || positions(*wanted).filter(|number| *number < supply.len());
+            let among = of_supply().map(|number| &supply[number]).sum();
+            let part = asked.with(among, part);
+            of_supply().for_each(|number| needed[number] = needed[number].plus(part));
         }
-        prices
+        needed.into_iter().zip(supply).map(|(needed, supply)| price(needed, *supply)).collect()
+    }
+}
+
+/// What a type's GPUs, or else its CPUs or memory, cost whoever leaves the choice: together as much in each case.
+/// `needed`: which part of each those need who insist.
+fn price(needed: Goods, supply: Goods) -> Goods {
+    let price = needed.gpus.min(DEAREST);
+    let instead = |amount: i64| price.saturating_mul(supply.gpus) / amount.max(1);
+    if needed.cpus.max(needed.memory) <= needed.gpus.saturating_add(needed.gpus / CLEARLY) {
+        Goods { gpus: price, ..Goods::default() }
+    } else if needed.cpus >= needed.memory {
+        Goods { cpus: instead(supply.cpus), ..Goods::default() }
+    } else {
+        Goods { memory: instead(supply.memory), ..Goods::default() }
     }
 }
 
@@ -93,12 +178,13 @@ impl Workload {
         self.wishes.tasks >= self.wishes.again_at
     }
 
-    /// Learns the prices; says whether any is another. `supply`: how many GPUs there are of each type.
-    pub(crate) fn learn_prices(&mut self, supply: &[i64]) -> bool {
+    /// Learns the prices; says whether any is another. `supply`: what there is of each type.
+    pub(crate) fn learn_prices(&mut self, supply: &[Goods]) -> bool {
         let prices = self.wishes.prices(supply);
         self.wishes.looked_at();
         let before = &self.losses.prices;
-        let differ = |(one, other): (&i64, &i64)| (one - other).abs() > one.max(other) / STEP;
+        let by = |one: i64, other: i64| i64::from((one - other).abs() > one.max(other) / STEP);
+        let differ = |(one, other): (&Goods, &Goods)| one.with(*other, by) != Goods::default();
         let changed = before.len() != prices.len() || before.iter().zip(&prices).any(differ);
         if changed {
             self.losses.prices = prices;
@@ -108,10 +194,11 @@ impl Workload {
 }
 
 impl Losses {
-    /// What a thousandth of a GPU of a type costs.
-    pub(crate) fn price(&self, gpu_type: Option<u8>) -> i64 {
-        let price = gpu_type.and_then(|number| self.prices.get(usize::from(number)));
-        price.copied().unwrap_or(0)
+    /// What it costs to take so much where the GPUs are of this type.
+    pub(crate) fn price(&self, gpu_type: u8, taken: Goods) -> i64 {
+        let Some(price) = self.prices.get(usize::from(gpu_type)) else { return 0 };
+        let Goods { gpus, cpus, memory } = price.with(taken, i64::saturating_mul);
+        gpus.saturating_add(cpus).saturating_add(memory)
     }
 }
 
@@ -124,7 +211,7 @@ mod tests {
     use crate::properties::events::cases;
     use crate::properties::with;
     use crate::state::State;
-    use crate::story::{NOW, Story, cluster, job, places};
+    use crate::story::{Job, NOW, Story, cluster, job, places};
 
     /// Four A100 on one node and 32 V100 on eight others.
     fn two_types() -> Story {
@@ -135,9 +222,13 @@ mod tests {
 
     /// So many tasks of one GPU came and are gone.
     fn came(state: &mut State, tasks: u32, types: &[&str]) {
+        came_as(state, tasks, &job(1).gpus(1, types));
+    }
+
+    fn came_as(state: &mut State, tasks: u32, job: &Job) {
         for _ in 0..tasks {
-            state.submit(&job(1).gpus(1, types).request);
-            state.cancel(JobId(1));
+            state.submit(&job.request);
+            state.cancel(job.request.job);
         }
     }
 
@@ -152,7 +243,7 @@ mod tests {
 
     fn prices(state: &State) -> Vec<i64> {
         let types = 0..state.cluster.names.types.len();
-        types.map(|number| state.cluster.mix.losses.price(u8::try_from(number).ok())).collect()
+        types.map(|number| state.cluster.mix.losses.prices[number].gpus).collect()
     }
 
     #[test]
@@ -170,6 +261,26 @@ mod tests {
         for (id, types, place) in steps {
             state.submit(&job(id).gpus(1, types).request);
             assert_eq!(places(&state.pass(NOW).placements[0]), place, "{types:?}");
+        }
+    }
+
+    #[test]
+    fn who_takes_little_of_what_is_scarce_of_a_type_pays_little() {
+        let story = cluster().node("a").gpus(4, "A100").cpus(16).memory(1 << 16);
+        let names = ["b", "c", "d", "e", "f", "g", "h", "i"];
+        let other = |story: Story, name| story.node(name).gpus(4, "V100").cpus(64).memory(1 << 18);
+        let story = names.into_iter().fold(story, other);
+        let little = |id| job(id).gpus(1, &[]).memory(1 << 10);
+        let cases: [fn(Job) -> Job; 2] =
+            [|job| job.cpus(8).memory(1 << 10), |job| job.memory(1 << 15)];
+        for much in cases {
+            let mut state = State::of(&story.snapshot);
+            came_as(&mut state, 8, &much(job(1).gpus(1, &["A100"])));
+            came_as(&mut state, 56, &much(job(1).gpus(1, &[])));
+            for (id, job, place) in [(2, much(little(2)), "b:0"), (3, little(3), "a:0")] {
+                state.submit(&job.request);
+                assert_eq!(places(&state.pass(NOW).placements[0]), place, "{id}");
+            }
         }
     }
 
