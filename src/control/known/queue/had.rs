@@ -1,7 +1,6 @@
 //! What users and groups have had of GPUs. The scheduler's state counts it; what is here sees to it that one state
 //! goes on with what the last one knew.
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use api::cluster::{GroupUse, UserUse};
@@ -41,21 +40,18 @@ impl Queue {
     /// What the users of a virtual cluster have and have had of its GPUs, who most at the head; none
     /// where that does not count.
     pub(crate) fn uses(&self, within: &VirtualClusterName, now: Timestamp) -> Vec<UserUse> {
-        let uses = self.state.uses(within, now);
+        let mut uses = self.state.uses(within, now);
         let all: f64 = uses.iter().map(|of| of.mean_milli).sum();
         if !self.state.past_use().counts() || all <= 0.0 {
             return Vec::new();
         }
-        let mut shown: Vec<UserUse> = uses
-            .into_iter()
-            .map(|of| UserUse {
-                user: of.user,
-                mean: mean(of.mean_milli),
-                percent: percent(of.mean_milli, all),
-            })
-            .collect();
-        shown.sort_by_key(|of| Reverse(of.mean));
-        shown
+        uses.sort_by(|one, other| other.mean_milli.total_cmp(&one.mean_milli));
+        let shown = uses.into_iter().map(|of| UserUse {
+            user: of.user,
+            mean: mean(of.mean_milli),
+            percent: percent(of.mean_milli, all),
+        });
+        shown.collect()
     }
 
     /// The same of the groups that share it.
@@ -64,11 +60,12 @@ impl Queue {
         within: &VirtualClusterName,
         now: Timestamp,
     ) -> Vec<GroupUse> {
-        let uses = self.state.uses_of_groups(within, now);
+        let mut uses = self.state.uses_of_groups(within, now);
         let all: f64 = uses.iter().map(|of| of.mean_milli).sum();
         if !self.state.past_use().counts() || all <= 0.0 {
             return Vec::new();
         }
+        uses.sort_by(|one, other| other.mean_milli.total_cmp(&one.mean_milli));
         let weights: f64 = uses.iter().map(|of| f64::from(of.weight)).sum();
         let shown = uses.into_iter().map(|of| GroupUse {
             group: of.group,
@@ -76,9 +73,7 @@ impl Queue {
             percent: percent(of.mean_milli, all),
             share: percent(of.weight.into(), weights),
         });
-        let mut shown: Vec<GroupUse> = shown.collect();
-        shown.sort_by_key(|of| Reverse(of.mean));
-        shown
+        shown.collect()
     }
 
     /// What the group of a job's owner has and has had; `None`: he counts to none, or no group has had anything
