@@ -9,7 +9,7 @@ use crate::i18n::{Reader, text, tr};
 use crate::pages::job::detail::{Detail, Part};
 use crate::pages::job::log_together::job_logs_together;
 use crate::pages::job::log_view::job_logs_one;
-use crate::pages::job::log_wanted::{ALL, Log, Wanted, task_from_word};
+use crate::pages::job::log_wanted::{ALL, Choose, Log, Wanted, task_from_word};
 use crate::part::opened;
 use crate::parts::empty_state::EmptyState;
 use crate::parts::loaded::Loaded;
@@ -42,20 +42,23 @@ pub(crate) fn LogTab(key: JobKey, detail: Detail) -> impl IntoView {
     let (of_choice, of_all) = (key.clone(), key.clone());
     // The choice follows the address and the job's first task, not every change of the job: who reads
     // the log of an attempt stays there when another one begins.
-    let task = Memo::new(move |before: Option<&Option<TaskRef>>| {
-        let asked = asked.get();
-        let before = before.and_then(Option::as_ref);
-        // What is read stays while the server does not answer.
-        let Some(known) = detail.get().and_then(Result::ok) else { return before.cloned() };
+    let choose = Choose::new(move |(known, before): (JobSeen, Option<TaskRef>)| {
         // Whoever may not read it is told so once, and asks for nothing.
         if !known.may_manage {
             return None;
         }
-        let (role, index) = asked.0.or_else(|| first_task(&known))?;
+        let (asked, asked_attempt) = asked.get();
+        let (role, index) = asked.or_else(|| first_task(&known))?;
         let same = before.filter(|task| task.role == role && task.index == index);
         let current = || known.attempts.last().map(|attempt| attempt.number);
-        let attempt = asked.1.or_else(|| same.and_then(|task| task.attempt)).or_else(current);
-        Some(TaskRef { job: key.clone(), attempt, role, index })
+        let attempt = asked_attempt.or_else(|| same.and_then(|task| task.attempt));
+        Some(TaskRef { job: key.clone(), attempt: attempt.or_else(current), role, index })
+    });
+    let task = Memo::new(move |before: Option<&Option<TaskRef>>| {
+        let before = before.and_then(Option::as_ref).cloned();
+        // What is read stays while the server does not answer.
+        let Some(known) = detail.get().and_then(Result::ok) else { return before };
+        choose.run((known, before))
     });
     let shown = opened(Signal::derive(move || Some(all.get())), log);
     view! {
@@ -65,7 +68,7 @@ pub(crate) fn LogTab(key: JobKey, detail: Detail) -> impl IntoView {
             content=move |detail| view! { <Choice key=of_choice.clone() detail=detail asked=asked all=all/> }
         />
         {move || {
-            let wanted = Wanted { task: task.get(), chosen: task, detail };
+            let wanted = Wanted { task: task.get(), choose, detail };
             shown.get().map(|shown: Log| shown(of_all.clone(), wanted, selected))
         }}
     }

@@ -13,6 +13,7 @@ use crate::edge;
 use crate::failed::Failed;
 use crate::pages::job::detail::Detail;
 use crate::reading::{Reading, reading};
+use crate::server_fns::jobs::JobSeen;
 
 /// Makes the view of a log, at a line of it.
 pub(super) type Log = fn(JobKey, Wanted, Memo<Option<u64>>) -> AnyView;
@@ -20,12 +21,15 @@ pub(super) type Log = fn(JobKey, Wanted, Memo<Option<u64>>) -> AnyView;
 /// Stands for all tasks in an address.
 pub(crate) const ALL: &str = "*";
 
+/// Chooses a task of a job as it is now, where so far that one was chosen.
+pub(super) type Choose = Callback<(JobSeen, Option<TaskRef>), Option<TaskRef>>;
+
 /// Whose log is read.
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
     /// As far as it is known now.
     pub(super) task: Option<TaskRef>,
-    pub(super) chosen: Memo<Option<TaskRef>>,
+    pub(super) choose: Choose,
     pub(super) detail: Detail,
 }
 
@@ -55,10 +59,14 @@ impl Wanted {
     }
 
     async fn settled(self) -> Option<TaskRef> {
-        if edge::RENDERS_ONCE && self.detail.await.is_ok() {
-            return self.chosen.get_untracked();
+        if !edge::RENDERS_ONCE {
+            return self.task;
         }
-        self.task
+        // What follows from the job elsewhere may not have heard of it yet.
+        match self.detail.await {
+            Ok(known) => untrack(|| self.choose.run((known, None))),
+            Err(_) => self.task,
+        }
     }
 }
 
