@@ -92,7 +92,11 @@ impl Storage {
                 return Ok(());
             }
             // It is the user's first place, or the file has as many names as one can have.
-            self.create_whole(&of_all, true, name()).await?;
+            match self.create_whole(&of_all, true, name()).await {
+                // Another place of the user's was claimed at the same time, and has it written.
+                Ok(()) | Err(StorageError::Exists { .. }) => {}
+                Err(error) => return Err(error),
+            }
             if folder.link(&of_all, &claim(place)).await? {
                 return Ok(());
             }

@@ -76,6 +76,23 @@ async fn what_is_new_is_claimed_and_what_is_there_is_not() {
     assert_eq!(storage.owner(&there).await.unwrap(), None);
 }
 
+/// Nothing says yet who the user is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_first_places_that_are_claimed_at_once_each_is_the_users() {
+    for _ in 0..16 {
+        let (_folder, storage) = open();
+        let alice = user("alice");
+        let places: Vec<_> = (0..16).map(|number| at(&storage, &format!("/a/{number}"))).collect();
+        let claimed = places.iter().map(|place| storage.claim(place, &alice));
+        for owner in futures::future::join_all(claimed).await {
+            assert_eq!(owner.unwrap(), alice);
+        }
+        for place in &places {
+            assert_eq!(storage.owner(place).await.unwrap().as_ref(), Some(&alice), "{place}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn what_is_nobodys_is_claimed_and_made_in_one_step() {
     let (_folder, storage) = open();
