@@ -31,7 +31,7 @@ pub(super) const QUEUE: Queue = Queue {
     uses_of_groups: "各用户组用量",
     uses_of_groups_text: "相对应占比例近期用量最少的用户组优先，组内则用量最少的用户优先。",
     group: "用户组",
-    group_share: "应占比例",
+    group_share: "应占",
     use_of_group: "用户组用量占比",
     group_use: |of| {
         let GroupUse { group, mean, percent, share } = of;

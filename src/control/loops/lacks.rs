@@ -16,7 +16,7 @@ use crate::known::passes::{Passes, Rhythm};
 use crate::shared::Shared;
 
 /// It is looked so often whether something may be tried again.
-const PATIENCE: Duration = Duration::from_secs(5);
+const EVERY: Duration = Duration::from_secs(5);
 /// So many are tried at the same time.
 const AT_ONCE: usize = 16;
 /// What waits for a storage begins a little later without it.
@@ -34,7 +34,7 @@ enum Found {
 
 /// Runs until shutdown.
 pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
-    let pause = PATIENCE.min(shared.settings.rules.closed_nodes.tried_after);
+    let pause = EVERY.min(shared.settings.rules.closed_nodes.tried_after);
     passes.repeat(pause, &shutdown, || pass(&shared)).await;
 }
 

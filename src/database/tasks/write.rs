@@ -110,15 +110,7 @@ fn intent_statement(
     );
     let values = filled(updates).flat_map(|(key, expected, update)| {
         let (_, intent) = news(update.intent);
-        [
-            Value::from(key.job.0),
-            Value::from(i64::from(key.attempt)),
-            Value::from(i64::from(key.role)),
-            Value::from(i64::from(key.index)),
-            Value::from(i64::from(key.retry)),
-            Value::from(expected.as_str()),
-            Value::from(intent.map(word)),
-        ]
+        of_run(key, *expected).into_iter().chain([Value::from(intent.map(word))])
     });
     Statement::from_sql_and_values(conn.get_database_backend(), sql, values)
 }
@@ -151,13 +143,7 @@ fn update_statement(
         };
         let (new_progress, progress) = news(progress);
         let (new_intent, intent) = news(update.intent);
-        [
-            Value::from(key.job.0),
-            Value::from(i64::from(key.attempt)),
-            Value::from(i64::from(key.role)),
-            Value::from(i64::from(key.index)),
-            Value::from(i64::from(key.retry)),
-            Value::from(expected.as_str()),
+        let changed = [
             Value::from(update.state.as_str()),
             Value::from(update.container.clone()),
             Value::from(new_progress),
@@ -167,9 +153,22 @@ fn update_statement(
             Value::from(millis(update.started_at)),
             Value::from(millis(update.completed_at)),
             Value::from(update.exit.as_ref().map(to_json)),
-        ]
+        ];
+        of_run(key, *expected).into_iter().chain(changed)
     });
     Statement::from_sql_and_values(conn.get_database_backend(), sql, values)
+}
+
+/// A run of a task, and what it must be still.
+fn of_run(key: &TaskKey, expected: State) -> [Value; 6] {
+    [
+        Value::from(key.job.0),
+        Value::from(i64::from(key.attempt)),
+        Value::from(i64::from(key.role)),
+        Value::from(i64::from(key.index)),
+        Value::from(i64::from(key.retry)),
+        Value::from(expected.as_str()),
+    ]
 }
 
 /// Whether there is a new value, and which; none is one too.
