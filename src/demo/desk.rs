@@ -1,6 +1,6 @@
 //! Where the lives of jobs are put together and written, thousands by few statements.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use database::attempts::Attempt;
 use database::events::NewEvent;
@@ -11,7 +11,7 @@ use protocol::epoch::Epoch;
 use protocol::exit::{Blame, Exit};
 use protocol::ids::{JobId, NodeName, TaskKey};
 use protocol::jobs::Hold;
-use protocol::placement::TaskPlacement;
+use protocol::placement::{TaskPlacement, TaskPorts};
 use protocol::state::State;
 use protocol::time::Timestamp;
 
@@ -180,7 +180,7 @@ pub(crate) async fn write(
 }
 
 /// Ports that every task has.
-pub(crate) fn ports(first: u16) -> BTreeMap<protocol::ids::PortLabel, Vec<u16>> {
+pub(crate) fn ports(first: u16) -> TaskPorts {
     let label = |name: &str| name.parse().expect("a word is a valid port label");
-    BTreeMap::from([(label("http"), vec![first]), (label("ssh"), vec![first + 1])])
+    TaskPorts::from([(label("http"), vec![first]), (label("ssh"), vec![first + 1])])
 }

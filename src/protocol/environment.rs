@@ -277,7 +277,7 @@ fn peer_variables(set: &mut Set<'_>, role: &TaskRole, place: &TaskPlacement) {
     let index = place.index;
     for name in [role.name.to_string(), stripped(role.name.as_str())] {
         set.put_new(&format!("HOST_IP_{name}_{index}"), &place.address);
-        for (label, ports) in &place.ports {
+        for (label, ports) in place.ports.iter() {
             let ports = joined(ports);
             set.put_new(&format!("PORT_LIST_{name}_{index}_{label}"), &ports);
             set.put_new(&format!("{name}_{index}_{label}_PORT"), &ports);

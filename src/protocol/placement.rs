@@ -1,6 +1,7 @@
 //! Where a task runs.
 
 use std::collections::BTreeMap;
+use std::ops::Index;
 
 use serde::{Deserialize, Serialize};
 
@@ -20,8 +21,16 @@ pub struct TaskPlacement {
     /// GPU indices on the node, ascending.
     pub gpus: Vec<u32>,
     /// Ports by label; `http` and `ssh` are always there.
-    pub ports: BTreeMap<PortLabel, Vec<u16>>,
+    pub ports: TaskPorts,
 }
+
+/// The ports of a task by label. They are few, and kept of very many tasks: they take no more memory than they
+/// need, where the leaf of a tree has room for eleven.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "ByLabel", into = "ByLabel")]
+pub struct TaskPorts(Box<[(PortLabel, Vec<u16>)]>);
+
+type ByLabel = BTreeMap<PortLabel, Vec<u16>>;
 
 impl TaskPlacement {
     /// Where the task's SSH server listens.
@@ -29,5 +38,76 @@ impl TaskPlacement {
     pub fn ssh_port(&self) -> Option<u16> {
         let (_, ports) = self.ports.iter().find(|(label, _)| label.as_str() == "ssh")?;
         ports.first().copied()
+    }
+}
+
+impl TaskPorts {
+    /// Labels with their ports, in the order of the labels.
+    pub fn iter(&self) -> impl Iterator<Item = (&PortLabel, &Vec<u16>)> {
+        self.0.iter().map(|(label, ports)| (label, ports))
+    }
+
+    /// The labels, in order.
+    pub fn keys(&self) -> impl Iterator<Item = &PortLabel> {
+        self.0.iter().map(|(label, _)| label)
+    }
+
+    /// The ports of each label.
+    pub fn values(&self) -> impl Iterator<Item = &Vec<u16>> {
+        self.0.iter().map(|(_, ports)| ports)
+    }
+}
+
+impl Index<&PortLabel> for TaskPorts {
+    type Output = Vec<u16>;
+
+    fn index(&self, wanted: &PortLabel) -> &Vec<u16> {
+        let found = self.iter().find(|(label, _)| *label == wanted);
+        found.map(|(_, ports)| ports).expect("a task has ports of this label")
+    }
+}
+
+impl From<ByLabel> for TaskPorts {
+    fn from(ports: ByLabel) -> Self {
+        let exact = |mut ports: Vec<u16>| {
+            ports.shrink_to_fit();
+            ports
+        };
+        Self(ports.into_iter().map(|(label, ports)| (label, exact(ports))).collect())
+    }
+}
+
+impl<const N: usize> From<[(PortLabel, Vec<u16>); N]> for TaskPorts {
+    fn from(ports: [(PortLabel, Vec<u16>); N]) -> Self {
+        ByLabel::from(ports).into()
+    }
+}
+
+impl FromIterator<(PortLabel, Vec<u16>)> for TaskPorts {
+    fn from_iter<I: IntoIterator<Item = (PortLabel, Vec<u16>)>>(ports: I) -> Self {
+        ByLabel::from_iter(ports).into()
+    }
+}
+
+impl From<TaskPorts> for ByLabel {
+    fn from(ports: TaskPorts) -> Self {
+        ports.0.into_iter().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_are_written_as_a_map_in_the_order_of_their_labels() {
+        let label = |label: &str| -> PortLabel { label.parse().unwrap() };
+        let ports = TaskPorts::from([(label("ssh"), vec![22]), (label("http"), vec![80, 81])]);
+        let written = r#"{"http":[80,81],"ssh":[22]}"#;
+        assert_eq!(serde_json::to_string(&ports).unwrap(), written);
+        assert_eq!(serde_json::from_str::<TaskPorts>(written).unwrap(), ports);
+        assert_eq!(ports[&label("ssh")], [22]);
+        assert_eq!(ports.keys().map(PortLabel::as_str).collect::<Vec<_>>(), ["http", "ssh"]);
+        assert_eq!(ports.values().flatten().copied().collect::<Vec<_>>(), [80, 81, 22]);
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use protocol::ids::JobId;
-use protocol::placement::TaskPlacement;
+use protocol::placement::{TaskPlacement, TaskPorts};
 use protocol::time::Timestamp;
 
 use crate::cluster::Cluster;
@@ -318,7 +318,7 @@ fn running(cluster: &Cluster, job: JobId, tenant: &Tenant) -> Running {
 }
 
 /// Ports without their labels, which nobody asks for any more.
-fn ports(ports: &[u16]) -> BTreeMap<protocol::ids::PortLabel, Vec<u16>> {
+fn ports(ports: &[u16]) -> TaskPorts {
     let label = protocol::ids::PortLabel::new("all").expect("a fixed name is valid");
-    BTreeMap::from([(label, ports.to_vec())])
+    TaskPorts::from([(label, ports.to_vec())])
 }

@@ -7,7 +7,7 @@ use protocol::cluster::{NodeCondition, Places, Preempts, Share, VirtualClusterSe
 use protocol::ids::{
     GpuType, GroupName, JobId, NodeName, PortLabel, StorageName, UserName, VirtualClusterName,
 };
-use protocol::placement::TaskPlacement;
+use protocol::placement::{TaskPlacement, TaskPorts};
 use protocol::resources::{Capacity, Gpu, PortRange};
 use protocol::spec::{NodeWish, PortRequest, Priority, TopologyLevel};
 use protocol::time::Timestamp;
@@ -241,7 +241,7 @@ impl Story {
                 node: node_name(node),
                 address: known.map_or_else(String::new, |known| known.address.clone()),
                 gpus: gpus.to_vec(),
-                ports: BTreeMap::new(),
+                ports: TaskPorts::default(),
             };
             let gpus = gpus.len() as u32;
             (placement, demand(*cpus, gpus))

@@ -118,7 +118,7 @@ fn renamed(spec: &JobSpec, place: &TaskPlacement) -> Option<GuestPeer> {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use std::collections::BTreeMap;
+    use protocol::placement::TaskPorts;
 
     use super::*;
 
@@ -136,7 +136,7 @@ pub(crate) mod tests {
         let seal = Seal::open(&folder.path().join("key")).unwrap();
         let spec = spec(tasks);
         let key = JobKey { user: "alice".parse().unwrap(), name: "big".parse().unwrap() };
-        let ports = BTreeMap::from([("ssh".parse().unwrap(), vec![20_022])]);
+        let ports = TaskPorts::from([("ssh".parse().unwrap(), vec![20_022])]);
         let places: Vec<_> = (0..tasks)
             .map(|index| TaskPlacement {
                 role: 0,
@@ -168,7 +168,7 @@ pub(crate) mod tests {
             node: "node-1".parse().unwrap(),
             address: "10.0.0.1".into(),
             gpus: Vec::new(),
-            ports: BTreeMap::from([("ssh".parse().unwrap(), vec![20_022])]),
+            ports: TaskPorts::from([("ssh".parse().unwrap(), vec![20_022])]),
         };
         let first = spec.roles[0].clone();
         spec.roles = ["ps_server", "psserver", "~"]

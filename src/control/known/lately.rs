@@ -33,13 +33,17 @@ struct Held<K> {
     all: HashMap<K, Spans>,
 }
 
-/// The last spans; each stands where its number says, divided by how many there are.
+/// The last spans.
 #[derive(Debug, Clone, Copy, Default)]
-struct Spans([Span; Lately::SPANS]);
+struct Spans {
+    /// The number of the last one in which anything was noted.
+    newest: i64,
+    /// Each stands where its number says, divided by how many there are.
+    all: [Span; Lately::SPANS],
+}
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Span {
-    number: i64,
     /// Of percents, and of how many.
     sum: f32,
     count: u32,
@@ -61,9 +65,9 @@ impl<K: Clone + Eq + Hash> Loads<K> {
         let mut held = lock(&self.0);
         if held.swept != number {
             held.swept = number;
-            held.all.retain(|_, spans| spans.0.iter().any(|span| number - span.number < SPANS));
+            held.all.retain(|_, spans| number - spans.newest < SPANS);
         }
-        let span = held.all.entry(key.clone()).or_default().span(number);
+        let Some(span) = held.all.entry(key.clone()).or_default().span(number) else { return };
         span.sum += loads.iter().map(|load| load.clamp(0.0, 100.0)).sum::<f32>();
         span.count += loads.len() as u32;
     }
@@ -101,19 +105,23 @@ impl Spans {
         number.rem_euclid(SPANS) as usize
     }
 
-    /// Takes the place of the one of an hour ago.
-    fn span(&mut self, number: i64) -> &mut Span {
-        let span = &mut self.0[Self::place(number)];
-        if span.number != number {
-            *span = Span { number, ..Span::default() };
+    /// A new one takes the place of the one of an hour ago. `None`: it is older than all of them.
+    fn span(&mut self, number: i64) -> Option<&mut Span> {
+        for passed in (self.newest + 1..=number).rev().take(Lately::SPANS) {
+            self.all[Self::place(passed)] = Span::default();
         }
-        span
+        self.newest = self.newest.max(number);
+        self.has(number).then(|| &mut self.all[Self::place(number)])
+    }
+
+    fn has(&self, number: i64) -> bool {
+        (self.newest - SPANS + 1..=self.newest).contains(&number)
     }
 
     fn mean(&self, number: i64) -> Option<u8> {
-        let span = self.0[Self::place(number)];
+        let span = self.all[Self::place(number)];
         let mean = || (span.sum / span.count as f32).round() as u8;
-        (span.number == number && span.count > 0).then(mean)
+        (self.has(number) && span.count > 0).then(mean)
     }
 }
 

@@ -225,10 +225,8 @@ impl Held {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use protocol::ids::JobId;
-    use protocol::placement::TaskPlacement;
+    use protocol::placement::{TaskPlacement, TaskPorts};
     use protocol::resources::Resources;
     use protocol::state::State;
 
@@ -248,7 +246,7 @@ mod tests {
                 node: node.parse().unwrap(),
                 address: "10.0.0.1".to_owned(),
                 gpus: Vec::new(),
-                ports: BTreeMap::from([("ssh".parse().unwrap(), vec![20_022])]),
+                ports: TaskPorts::from([("ssh".parse().unwrap(), vec![20_022])]),
             },
             resources: Resources::default(),
             container: None,

@@ -37,7 +37,7 @@ const POINTS: usize = 300;
 
 /// What running tasks use, or nodes with all that runs there, since it was kept last.
 #[derive(Debug)]
-pub(crate) struct Measured<K = TaskKey>(Mutex<HashMap<K, Held>>);
+pub(crate) struct Measured<K = TaskKey>(Mutex<HashMap<K, Box<Held>>>);
 
 #[derive(Debug)]
 struct Held {
@@ -125,7 +125,8 @@ impl<K: Clone + Eq + Hash> Measured<K> {
         let kept = now.0 - turn(&key) * FINEST;
         let (idle, peaks) = (vec![Idle::default(); gpus.len()], vec![None; gpus.len()]);
         let part = Part { since, gpus, fresh: Fresh::default() };
-        lock(&self.0).insert(key, Held { part, last: None, idle, peaks, kept });
+        let held = Held { part, last: None, idle, peaks, kept };
+        lock(&self.0).insert(key, Box::new(held));
     }
 
     /// Notes what was used then, and what GPUs did.

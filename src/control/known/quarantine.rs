@@ -125,6 +125,7 @@ impl Quarantine {
 #[cfg(test)]
 mod tests {
     use protocol::epoch::Epoch;
+    use protocol::placement::TaskPorts;
     use protocol::time::Timestamp;
 
     use super::*;
@@ -143,7 +144,7 @@ mod tests {
     }
 
     fn place(gpus: &[u32], port: u16) -> TaskPlacement {
-        let ports = BTreeMap::from([("http".parse().unwrap(), vec![port])]);
+        let ports = TaskPorts::from([("http".parse().unwrap(), vec![port])]);
         let (node, address) = ("a".parse().unwrap(), String::new());
         TaskPlacement { role: 0, index: 0, node, address, gpus: gpus.to_vec(), ports }
     }

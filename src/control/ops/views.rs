@@ -125,7 +125,7 @@ pub(super) fn task(task: Task, progress: Option<String>) -> TaskView {
         gpus,
         gpu_part: task.resources.gpu_part(),
         idle: Vec::new(),
-        ports,
+        ports: ports.into(),
         container: task.container,
         started_at: task.started_at,
         completed_at: task.completed_at,

@@ -261,7 +261,7 @@ mod tests {
     use protocol::amount::Amount;
     use protocol::epoch::Epoch;
     use protocol::exit::Exit;
-    use protocol::placement::TaskPlacement;
+    use protocol::placement::{TaskPlacement, TaskPorts};
     use protocol::resources::Resources;
     use protocol::spec::{Dialect, JobSpec};
     use protocol::state::State;
@@ -287,7 +287,7 @@ mod tests {
                 node: "n1".parse().unwrap(),
                 address: "10.0.0.1".to_owned(),
                 gpus: gpus.to_vec(),
-                ports: BTreeMap::new(),
+                ports: TaskPorts::default(),
             },
             resources: Resources { gpus: Amount::from_milli(milli), ..Resources::default() },
             container: None,

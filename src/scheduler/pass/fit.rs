@@ -1,9 +1,7 @@
 //! Finding places: the best node for the next tasks of a role, and places for a whole job.
 
-use std::collections::BTreeMap;
-
 use protocol::ids::JobId;
-use protocol::placement::TaskPlacement;
+use protocol::placement::{TaskPlacement, TaskPorts};
 
 use crate::cluster::Cluster;
 use crate::cluster::claim::{Claim, Piece, Right};
@@ -110,6 +108,8 @@ pub(crate) fn place_within(
             remaining -= placed;
         }
     }
+    // Whoever gets these places keeps them: one task leaves no room for three more.
+    gang.claims.shrink_to_fit();
     Ok(gang.claims)
 }
 
@@ -149,7 +149,7 @@ pub(crate) fn placement(
     Placement { job, standing, tasks, weighed_milli: cluster.owners.weigh(claims) }
 }
 
-fn labelled(role: &RoleWant, ports: &[u16]) -> BTreeMap<protocol::ids::PortLabel, Vec<u16>> {
+fn labelled(role: &RoleWant, ports: &[u16]) -> TaskPorts {
     let mut numbers = ports.iter().copied();
     let of = |count: u32, numbers: &mut std::iter::Copied<_>| {
         numbers.by_ref().take(count as usize).collect()

@@ -317,7 +317,7 @@ mod tests {
             node: "node-1".parse().unwrap(),
             address: "10.0.0.1".to_owned(),
             gpus: Vec::new(),
-            ports: std::collections::BTreeMap::new(),
+            ports: protocol::placement::TaskPorts::default(),
         }
     }
 

@@ -135,6 +135,10 @@ impl State {
             self.next.insert((line.inside, line.last_turn, job));
         } else if line.inside == 0 {
             self.jobs.remove(&job);
+            if self.jobs.is_empty() {
+                // A tree that was emptied keeps its last leaf, and there is a gate for each node.
+                self.jobs = BTreeMap::new();
+            }
         }
     }
 }

@@ -83,6 +83,8 @@ fn numbers<T: FromStr>(labels: &BTreeMap<String, String>, name: &str) -> impl It
 
 #[cfg(test)]
 mod tests {
+    use protocol::placement::TaskPorts;
+
     use super::*;
 
     #[test]
@@ -95,7 +97,7 @@ mod tests {
             node: "a".parse().unwrap(),
             address: String::new(),
             gpus: vec![0, 3],
-            ports: BTreeMap::from([("http".parse().unwrap(), vec![20_000, 20_001])]),
+            ports: TaskPorts::from([("http".parse().unwrap(), vec![20_000, 20_001])]),
         };
         let said = read(&of(&job, "worker-1".to_owned(), (&resources, &place)));
         let expected = Labelled {

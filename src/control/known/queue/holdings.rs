@@ -87,6 +87,8 @@ impl Holdings {
             };
             let there = self.piece_mut(&place.node).entry(place.node.clone()).or_default();
             let there = Arc::make_mut(there);
+            // Most nodes have a single task, or few.
+            there.reserve_exact(usize::from(there.is_empty()));
             there.insert(there.partition_point(|other| other.job <= running.job), holding);
         }
     }

@@ -162,11 +162,15 @@ pub(super) fn running_of_job(
     let limit = job.spec.time_limit.map(|limit| limit.millis() + begun.since(started_at));
     let expected_ms = past.runs.expect(like(job), limit);
     let held = tasks.into_iter().filter(|task| !task.state.is_final());
+    let mut held: Vec<_> =
+        held.map(|task| (task.placement, Demand::from(task.resources))).collect();
+    // It lies where more of each task lay before.
+    held.shrink_to_fit();
     Running {
         job: job.row.id,
         user: job.row.key.user.clone(),
         virtual_cluster: job.row.virtual_cluster.clone(),
-        tasks: held.map(|task| (task.placement, Demand::from(task.resources))).collect(),
+        tasks: held,
         gpu_types: gpu_types(&job.spec),
         standing: known.map_or_else(|| standing(borrowed), |known| known.standing),
         turn: turn(job, expected_ms),

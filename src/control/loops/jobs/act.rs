@@ -407,8 +407,8 @@ pub(super) fn outcome(answer: engine::Result<()>) -> Outcome {
 fn note(known: &mut Known, key: TaskKey, outcome: Outcome) {
     match outcome {
         Outcome::Done => (known.failures, known.refusals) = (0, 0),
-        Outcome::GivenUp(exit) => known.launch_failed = Some((now(), exit)),
-        Outcome::Explained(exit) => known.explained = Some(exit),
+        Outcome::GivenUp(exit) => known.launch_failed = Some(Box::new((now(), exit))),
+        Outcome::Explained(exit) => known.explained = Some(Box::new(exit)),
         Outcome::Failed(message) => known.failed(key, &message),
         // The job's pause is all of its tasks'.
         Outcome::PutOff => {}

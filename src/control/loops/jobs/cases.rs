@@ -29,7 +29,7 @@ use alarms::Alarms;
 /// The jobs that hold a place.
 #[derive(Debug)]
 pub(super) struct Cases {
-    cases: BTreeMap<JobId, Case>,
+    cases: BTreeMap<JobId, Box<Case>>,
     /// Those of them that are looked at in the next pass.
     awake: BTreeSet<JobId>,
     /// What wakes the others.
@@ -65,7 +65,7 @@ impl Default for Cases {
 
 impl Cases {
     pub(super) fn get(&self, job: JobId) -> Option<&Case> {
-        self.cases.get(&job)
+        self.cases.get(&job).map(Box::as_ref)
     }
 
     /// What is seen of each node's engine.
@@ -75,7 +75,7 @@ impl Cases {
 
     /// Those that are looked at next.
     pub(super) fn awake(&self) -> impl Iterator<Item = &Case> {
-        self.awake.iter().filter_map(|job| self.cases.get(job))
+        self.awake.iter().filter_map(|job| self.get(*job))
     }
 
     /// Whether this run of a task is one that has not ended, of a job that holds its place.
@@ -231,9 +231,9 @@ impl Cases {
         for task in case.active() {
             self.left.remove(&task.key);
         }
-        self.cases.insert(job, case);
+        self.cases.insert(job, Box::new(case));
         self.awake.insert(job);
-        for task in before.iter().flat_map(Case::active) {
+        for task in before.iter().flat_map(|before| before.active()) {
             if !self.is_active(&task.key) {
                 self.has_ended(&task.key, &task.placement.node);
             }

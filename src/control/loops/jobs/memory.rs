@@ -16,7 +16,7 @@ use crate::lock::lock;
 #[derive(Debug, Default)]
 pub(super) struct Memory(Mutex<HashMap<TaskKey, Known>>);
 
-/// What is known of a task besides the records.
+/// What is known of a task besides the records. Very many may run of which nothing of this is ever known.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     /// Set while an action is under way; cancelling gives a launch up.
@@ -30,9 +30,9 @@ pub(super) struct Known {
     /// An action failed: nothing is tried before.
     pub(super) not_before: Option<Instant>,
     /// A launch was given up.
-    pub(super) launch_failed: Option<(Timestamp, Exit)>,
+    pub(super) launch_failed: Option<Box<(Timestamp, Exit)>>,
     /// An exit was explained.
-    pub(super) explained: Option<Exit>,
+    pub(super) explained: Option<Box<Exit>>,
     /// It was told to finish, and has until then.
     pub(super) finish_until: Option<Instant>,
 }
@@ -74,7 +74,7 @@ impl Memory {
     }
 
     pub(super) fn launch_failed(&self, key: &TaskKey) -> Option<(Timestamp, Exit)> {
-        lock(&self.0).get(key).and_then(|known| known.launch_failed.clone())
+        lock(&self.0).get(key).and_then(|known| known.launch_failed.as_deref().cloned())
     }
 
     /// How often its engine or registry failed to launch it.
@@ -83,7 +83,7 @@ impl Memory {
     }
 
     pub(super) fn explained(&self, key: &TaskKey) -> Option<Exit> {
-        lock(&self.0).get(key).and_then(|known| known.explained.clone())
+        lock(&self.0).get(key).and_then(|known| known.explained.as_deref().cloned())
     }
 
     /// What gives the action up that is under way, if one is.

@@ -105,7 +105,7 @@ mod tests {
                 node: "n1".parse().unwrap(),
                 address: String::new(),
                 gpus: gpus.to_vec(),
-                ports: std::collections::BTreeMap::new(),
+                ports: protocol::placement::TaskPorts::default(),
             },
             resources: Resources::default(),
             container: None,

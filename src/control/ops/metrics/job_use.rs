@@ -162,7 +162,7 @@ mod tests {
     use protocol::amount::Amount;
     use protocol::epoch::Epoch;
     use protocol::ids::{JobId, TaskKey};
-    use protocol::placement::TaskPlacement;
+    use protocol::placement::{TaskPlacement, TaskPorts};
     use protocol::resources::Resources;
     use protocol::state::State;
     use protocol::time::Timestamp;
@@ -185,7 +185,7 @@ mod tests {
                 node: "n1".parse().unwrap(),
                 address: "10.0.0.1".to_owned(),
                 gpus: vec![0, 1],
-                ports: BTreeMap::new(),
+                ports: TaskPorts::default(),
             },
             resources: Resources { cpus: 8, gpus: Amount::whole(2), ..Resources::default() },
             container: None,

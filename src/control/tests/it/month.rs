@@ -15,7 +15,7 @@ use protocol::document::Syntax;
 use protocol::epoch::Epoch;
 use protocol::exit::{Blame, Cause, Exit};
 use protocol::ids::{GpuType, JobId, NodeName, TaskKey};
-use protocol::placement::TaskPlacement;
+use protocol::placement::{TaskPlacement, TaskPorts};
 use protocol::state::State;
 use protocol::time::Timestamp;
 
@@ -162,7 +162,7 @@ fn live(number: usize, nodes: &[NodeName], dice: &mut Dice, sums: &mut Sums) -> 
                 node: nodes[node].clone(),
                 address: "10.0.0.1".to_owned(),
                 gpus: (0..u32::try_from(gpus).unwrap()).collect(),
-                ports: BTreeMap::new(),
+                ports: TaskPorts::default(),
             },
             resources: spec.roles[0].resources,
             container: None,

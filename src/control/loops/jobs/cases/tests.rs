@@ -47,7 +47,7 @@ fn essence(cases: &Cases) -> Vec<String> {
     };
     let on_nodes: BTreeMap<_, _> = cases.on_nodes.iter().map(on_node).collect();
     let rest = [format!("{on_nodes:?}"), format!("{:?}", cases.left)];
-    cases.cases.values().map(of_case).chain(rest).collect()
+    cases.cases.values().map(Box::as_ref).map(of_case).chain(rest).collect()
 }
 
 proptest! {

@@ -11,7 +11,7 @@ use protocol::exit::{Cause, Exit};
 use protocol::ids::{
     JobId, JobKey, JobName, NodeName, PortLabel, RoleName, TaskKey, UserName, VirtualClusterName,
 };
-use protocol::placement::TaskPlacement;
+use protocol::placement::{TaskPlacement, TaskPorts};
 use protocol::resources::Resources;
 use protocol::spec::{Completion, Dialect, JobSpec, PortRequest, Priority, RetryLimit, TaskRole};
 use protocol::state::State;
@@ -100,7 +100,7 @@ pub(crate) fn attempt_of(job: JobId, number: u32) -> Attempt {
 
 /// Task `index` of role 0 in `attempt`, preparing on `on`.
 pub(crate) fn a_task(job: JobId, attempt: u32, index: u32, on: &str) -> Task {
-    let ports = BTreeMap::from([
+    let ports = TaskPorts::from([
         (PortLabel::new("http").unwrap(), vec![20_000]),
         (PortLabel::new("web").unwrap(), vec![20_001, 20_002]),
     ]);

@@ -2,7 +2,7 @@
 
 use database::attempts::AttemptUpdate;
 use database::jobs::StopRequest;
-use protocol::placement::TaskPlacement;
+use protocol::placement::{TaskPlacement, TaskPorts};
 
 use super::*;
 use crate::known::queue::tests::row;
@@ -134,7 +134,7 @@ impl World {
                     node: NODES[(id.0 as usize + index as usize) % NODES.len()].parse().unwrap(),
                     address: String::new(),
                     gpus: Vec::new(),
-                    ports: BTreeMap::new(),
+                    ports: TaskPorts::default(),
                 },
                 resources: role.resources,
                 container: None,
@@ -209,8 +209,10 @@ impl World {
         let moment = self.moment();
         self.memory.ended(key, moment, |known: &mut Known| match doing {
             _ if failed => known.not_before = Some(pause),
-            Doing::Launch if how == 4 => known.launch_failed = Some((at, exit(Cause::PortTaken))),
-            Doing::Explain => known.explained = Some(exit(Cause::CommandFailed)),
+            Doing::Launch if how == 4 => {
+                known.launch_failed = Some(Box::new((at, exit(Cause::PortTaken))));
+            }
+            Doing::Explain => known.explained = Some(Box::new(exit(Cause::CommandFailed))),
             Doing::Launch | Doing::Stop | Doing::Remove => {}
         });
         self.acted.insert(key);
