@@ -1,10 +1,11 @@
 //! What tasks typically ask for, learned from those that came, and how badly the free GPUs of a
 //! node serve such tasks.
 //!
-//! Two losses are added up. *Fragmentation* (Weng et al., USENIX ATC '23): the expected amount of a
-//! node's free GPUs that the next task could not use. *Stranding*: the free GPUs for which the node
-//! has no CPU or memory left, if its next tasks are like the mean of those that came. A placement is
-//! good when it makes the sum grow least.
+//! Two losses are added up. *Fragmentation*: the free GPUs on nodes where the next task finds no room, expected
+//! (Weng et al., USENIX ATC '23), and elsewhere what of partly used GPUs is *useless*, since all tasks that will come
+//! cannot make more of it together ([`parts`]); that it is too small for the next one counts less, as others come
+//! after it. *Stranding*: the free GPUs for which the node has no CPU or memory left, if its next tasks are like the
+//! mean of those that came. A placement is good when it makes the sum grow least.
 //!
 //! Whoever leaves the choice of a type pays for scarce ones: the *price* of a type is the part of all
 //! demand that insists on it, over the part that it is of all GPUs. At 1, those who can use nothing
@@ -24,14 +25,18 @@ use crate::model::WHOLE_GPU;
 use crate::numbers::amounts::Amounts;
 use crate::numbers::gpus::{Bits, lowest, positions};
 use crate::numbers::kind::Kind;
+use crate::numbers::quick::Quick;
 use crate::numbers::request::Ask;
 
+mod parts;
 pub(crate) mod prices;
 
 /// Losses are counted in thousandths of a GPU × this.
 const UNIT: i64 = 1 << 16;
 /// Until so many tasks came, the guess below counts for the rest.
 const GUESS: u64 = 16;
+/// What is too small for the next task counts one part in so many.
+const NEXT: i64 = 8;
 /// So many tasks are remembered; with more the old ones fade.
 const MEMORY: u64 = 8192;
 
@@ -83,7 +88,9 @@ pub(crate) struct Losses {
     cpus: Vec<i64>,
     /// By thousandths: how many of the asked-for parts of a GPU are not larger.
     parts: Vec<u16>,
-    tables: HashMap<Bits, Table>,
+    /// By thousandths: so much is useless of what is left of a GPU.
+    useless: Vec<i64>,
+    tables: HashMap<Bits, Table, Quick>,
     kinds: Vec<(Typical, i64)>,
     /// Free thousandths of GPUs for which so many CPUs and so much memory are needed.
     gpus: i64,
@@ -100,6 +107,16 @@ pub(crate) struct Losses {
 struct Table {
     parts: Vec<Vec<i64>>,
     whole: Vec<Vec<i64>>,
+}
+
+/// Which share of the tasks finds room on a node; the thousandths of its free GPUs that the next is expected not to
+/// use, for want of room or where they are too small for it; and the thousandths of them that are useless.
+#[derive(Debug, Clone, Copy, Default)]
+struct Fragments {
+    room: i64,
+    no_room: i64,
+    too_small: i64,
+    useless: i64,
 }
 
 impl Workload {
@@ -224,10 +241,13 @@ impl Losses {
         this.cpus = this.kinds.iter().map(|((cpus, ..), _)| *cpus).collect();
         this.cpus.sort_unstable();
         this.cpus.dedup();
-        let mut parts: Vec<u32> = this.kinds.iter().map(|(kind, _)| kind.2).collect();
-        parts.retain(|part| *part < WHOLE_GPU);
-        parts.sort_unstable();
-        parts.dedup();
+        let mut asked: BTreeMap<u32, i64> = BTreeMap::new();
+        let in_part = |kind: &Typical| kind.1 > 0 && kind.2 < WHOLE_GPU;
+        for ((_, _, milli, _), share) in this.kinds.iter().filter(|(kind, _)| in_part(kind)) {
+            *asked.entry(*milli).or_default() += share;
+        }
+        this.useless = parts::useless(&asked);
+        let parts: Vec<u32> = asked.into_keys().collect();
         let below = |milli: u32| parts.partition_point(|part| *part <= milli) as u16;
         this.parts = (0..=WHOLE_GPU).map(below).collect();
         this
@@ -258,7 +278,7 @@ impl Losses {
         self.tables.insert(types, table);
     }
 
-    /// What the free GPUs of a node of these types are worth less than they might be: `whole` GPUs
+    /// By how much the free GPUs of a node of these types are worth less than they might be: `whole` GPUs
     /// are free, and parts of others.
     pub(crate) fn of(
         &self,
@@ -271,8 +291,9 @@ impl Losses {
         if milli == 0 {
             return 0;
         }
-        self.fragmented(types, (milli, cpus), whole, parts)
-            + self.stranded(milli, cpus, memory) * UNIT
+        let Fragments { room, no_room, too_small, useless } =
+            self.fragments(types, (milli, cpus), whole, parts);
+        no_room + useless * room + too_small / NEXT + self.stranded(milli, cpus, memory) * UNIT
     }
 
     /// Thousandths of a node's free GPUs that the next task could not use, expected.
@@ -284,28 +305,33 @@ impl Losses {
         parts: impl Iterator<Item = u32> + Clone,
     ) -> i64 {
         let milli = i64::from(whole * WHOLE_GPU) + parts.clone().map(i64::from).sum::<i64>();
-        self.fragmented(types, (milli, cpus), whole, parts) / UNIT
+        let fragments = self.fragments(types, (milli, cpus), whole, parts);
+        (fragments.no_room + fragments.too_small) / UNIT
     }
 
-    fn fragmented(
+    fn fragments(
         &self,
         types: Bits,
         (milli, cpus): (i64, i64),
         whole: u32,
         parts: impl Iterator<Item = u32> + Clone,
-    ) -> i64 {
-        let Some(table) = self.tables.get(&types) else { return 0 };
+    ) -> Fragments {
+        let Some(table) = self.tables.get(&types) else { return Fragments::default() };
         let row = self.cpus.partition_point(|known| *known <= cpus);
         let (by_part, by_whole) = (&table.parts[row], &table.whole[row]);
         let largest = if whole > 0 { WHOLE_GPU } else { parts.clone().max().unwrap_or(0) };
         let column = |milli: u32| usize::from(self.parts[milli.min(WHOLE_GPU) as usize]);
         let some_part = by_part[column(largest)];
         let some_whole = by_whole[(whole as usize).min(by_whole.len() - 1)];
-        let nothing = UNIT - some_part - some_whole;
-        let too_small = |left: u32| {
-            i64::from(left) * (some_part - by_part[column(left.min(largest))] + some_whole)
-        };
-        milli * nothing + parts.map(too_small).sum::<i64>()
+        let room = some_part + some_whole;
+        let too_small = |left: u32| i64::from(left) * (room - by_part[column(left.min(largest))]);
+        let mut fragments =
+            Fragments { room, no_room: milli * (UNIT - room), ..Default::default() };
+        for left in parts {
+            fragments.too_small += too_small(left);
+            fragments.useless += self.useless[left as usize];
+        }
+        fragments
     }
 
     fn stranded(&self, milli: i64, cpus: i64, memory: i64) -> i64 {
