@@ -104,8 +104,23 @@ impl State {
         if let Some(reason) = lasts(class) {
             return explain::absent_storage(cluster, class, lasts).unwrap_or(reason);
         }
+        let holds = std::mem::take(&mut self.holds);
+        holds.values().for_each(|hold| release(&mut self.cluster, hold));
+        let reason = self.reason_beside_holds(Wanted { job, class }, ahead, now);
+        holds.values().for_each(|hold| keep(&mut self.cluster, hold));
+        self.holds = holds;
+        reason
+    }
+
+    /// The same where nothing is kept for others.
+    fn reason_beside_holds(
+        &mut self,
+        Wanted { job, class }: Wanted,
+        ahead: u32,
+        now: Timestamp,
+    ) -> WaitReason {
         let accounts = self.cluster.accounts(class.cluster).to_vec();
-        let failure = match self.without_holds(Wanted { job, class }, &accounts) {
+        let failure = match self.finds_room(Wanted { job, class }, &accounts) {
             Ok(()) => return WaitReason::Behind { ahead: ahead.max(1) },
             Err(_) if ahead > 0 && self.would_outrank(Wanted { job, class }, &accounts, now) => {
                 return WaitReason::Behind { ahead };
@@ -129,33 +144,23 @@ impl State {
         }
     }
 
-    /// Whether the job would have places that work of a lower class has, if nothing were promised to
-    /// others.
+    /// Whether the job would have places that work of a lower class has.
     fn would_outrank(&mut self, wanted: Wanted, accounts: &[AccountIndex], now: Timestamp) -> bool {
         let turn = self.turn(wanted.job, wanted.class);
         let nobody = self.cluster.ranks.outranked(wanted.class.cluster, turn).next().is_none();
         if nobody || wanted.class.opportunistic {
             return false;
         }
-        let holds = std::mem::take(&mut self.holds);
-        holds.values().for_each(|hold| release(&mut self.cluster, hold));
         let found = self.outrank(wanted, accounts, turn, now);
-        let outranks = found.map(|found| self.undo_outranking(found)).is_some();
-        holds.values().for_each(|hold| keep(&mut self.cluster, hold));
-        self.holds = holds;
-        outranks
+        found.map(|found| self.undo_outranking(found)).is_some()
     }
 
-    /// How far the job would come if nothing were kept for others.
-    fn without_holds(
+    /// How far the job would come.
+    fn finds_room(
         &mut self,
         Wanted { job, class }: Wanted,
         accounts: &[AccountIndex],
     ) -> Result<(), crate::pass::fit::Failure> {
-        let holds: Vec<Hold> = self.holds.values().cloned().collect();
-        for hold in &holds {
-            release(&mut self.cluster, hold);
-        }
         let mut looks = Vec::new();
         if !class.opportunistic {
             let enough =
@@ -177,9 +182,6 @@ impl State {
             {
                 failure.fit = most_in_one(&mut self.cluster, Wanted { job, class }, look, level);
             }
-        }
-        for hold in &holds {
-            keep(&mut self.cluster, hold);
         }
         result
     }

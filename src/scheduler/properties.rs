@@ -418,18 +418,19 @@ proptest! {
 
     /// The head is a job with a reservation: once all that ran at its turn has ended, it
     /// starts beside all that was let past it, in however many passes. (Where nodes share an
-    /// address it may wait for a port that a task on another node has; that is not reserved. A right
-    /// that it would take from a lower class is counted on for one pass: see the README.)
+    /// address it may wait for a port that a task on another node has; that is not reserved.)
     #[test]
     fn what_is_let_past_the_head_is_never_in_its_way(
         Case(mut snapshot) in any_snapshot(),
         passes in 1..6_usize,
+        classes in any::<bool>(),
     ) {
         snapshot.nodes.iter_mut().for_each(|node| node.address = node.name.to_string());
-        if passes > 1 {
-            let alike = Priority(0);
-            snapshot.waiting.iter_mut().for_each(|request| request.priority = alike);
-            snapshot.running.iter_mut().for_each(|running| running.turn.priority = std::cmp::Reverse(alike));
+        if classes {
+            let all = [Priority::TEST, Priority::PRODUCTION, Priority::CRITICAL];
+            let of = |drawn: &mut Priority| *drawn = all[drawn.0 as usize];
+            snapshot.waiting.iter_mut().for_each(|request| of(&mut request.priority));
+            snapshot.running.iter_mut().for_each(|running| of(&mut running.turn.priority.0));
         }
         let idle = Snapshot { running: Vec::new(), ..snapshot.clone() };
         let first = plan(&snapshot, NOW);

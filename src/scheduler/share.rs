@@ -12,6 +12,7 @@ use crate::numbers::request::{Class, RoleWant};
 use crate::share::cells::has_gpus;
 
 pub(crate) mod cells;
+pub(crate) mod kept;
 pub(crate) mod peers;
 
 /// The accounts of all virtual clusters, and last that of the commons.
@@ -143,16 +144,24 @@ impl Shares {
 
     /// Takes (`sign` 1) or gives back (`sign` -1).
     pub(crate) fn charge(&mut self, account: AccountIndex, usage: &Usage, sign: i64) {
-        let Some(account) = self.accounts.get(account) else { return };
-        let (gpu_type, gpus) = usage.gpus;
-        let of_type = account.gpus.as_ref().and_then(|lines| lines.get(usize::from(gpu_type)));
-        let used =
-            [(account.cpus, usage.cpus), (account.memory, usage.memory), (of_type.copied(), gpus)];
-        for (line, amount) in used {
-            if let Some(line) = line {
-                self.use_line(line, sign * amount);
-            }
+        for (line, amount) in self.lines_of(account, usage) {
+            self.use_line(line, sign * amount);
         }
+    }
+
+    /// The lines that are used by an account's work, and how much of each.
+    fn lines_of(
+        &self,
+        account: AccountIndex,
+        usage: &Usage,
+    ) -> impl Iterator<Item = (SumIndex, i64)> + use<> {
+        let (gpu_type, gpus) = usage.gpus;
+        let used = self.accounts.get(account).map(|account| {
+            let lines = account.gpus.as_ref();
+            let of_type = lines.and_then(|lines| lines.get(usize::from(gpu_type))).copied();
+            [(account.cpus, usage.cpus), (account.memory, usage.memory), (of_type, gpus)]
+        });
+        used.into_iter().flatten().filter_map(|(line, amount)| Some((line?, amount)))
     }
 
     fn use_line(&mut self, line: SumIndex, amount: i64) {

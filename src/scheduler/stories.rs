@@ -15,6 +15,7 @@ use crate::{State, admit, dry_run};
 mod deadlines;
 mod fair;
 mod groups;
+mod kept;
 mod lending;
 mod levels;
 mod limits;

@@ -8,7 +8,7 @@ use protocol::ids::JobId;
 use protocol::time::Timestamp;
 
 use crate::cluster::Cluster;
-use crate::cluster::claim::Claim;
+use crate::cluster::claim::{Claim, Right};
 use crate::cluster::node::{Block, NodeState};
 use crate::model::{Reservation, Standing, WHOLE_GPU};
 use crate::numbers::amounts::Amounts;
@@ -18,6 +18,7 @@ use crate::numbers::request::{Class, Span, Wanted};
 use crate::pass::claimant::Preemptor;
 use crate::pass::fit::{Look, undo};
 use crate::pass::together::place_as_required;
+use crate::share::kept::KeptSums;
 
 /// What is kept for a job.
 #[derive(Debug, Clone)]
@@ -27,6 +28,8 @@ pub(crate) struct Hold {
     /// Cells that stay bound, or are bound ahead.
     pins: Vec<Claim>,
     numbered: Vec<(PortsIndex, Vec<Span>)>,
+    /// What of its account's sums.
+    sums: KeptSums,
     /// So many places those it waits for had.
     awaited: usize,
 }
@@ -84,8 +87,9 @@ pub(crate) fn reserve(
     let (claims, awaits, start) = found.or_else(|| among(cluster, None))?;
     let awaited = awaited(cluster, account, &claims, awaits);
     let reservation = Reservation { job, awaits: awaited, start: start.max(now) };
-    let (claims, pins) = keepable(cluster, account, claims);
-    let hold = Hold { pins, ..kept(cluster, (class, claimant), &claims, reservation) };
+    let sums = sums(cluster, account, &claims, &reservation.awaits);
+    let (claims, pins) = keepable(cluster, account, claims, &reservation.awaits);
+    let hold = Hold { pins, sums, ..kept(cluster, (class, claimant), &claims, reservation) };
     keep(cluster, &hold);
     Some(hold)
 }
@@ -226,9 +230,36 @@ fn awaited(
         claims.iter().any(|claim| claim.block.is_some()) || !cluster.shares.is_unbounded(account);
     let counting = &cluster.counting[cluster.cells.owner(account)];
     let counts = |job: &JobId| bounded && counting.contains_key(job);
+    let sharing = cluster.shares.sharing(account);
+    let of = |claim: &Claim| match claim.right {
+        Right::Of(other) => sharing.contains(&other),
+        Right::Borrowed => false,
+    };
     let there = |claim: &Claim| claim.node.is_some_and(|node| nodes.contains(&node));
-    let awaited = |job: &JobId| counts(job) || cluster.tenants[job].claims.iter().any(there);
+    let awaited = |job: &JobId| {
+        counts(job) || cluster.tenants[job].claims.iter().any(|claim| there(claim) || of(claim))
+    };
     ended.into_iter().filter(awaited).collect()
+}
+
+/// What of the account's sums the job will use beyond what those it waits for give back.
+fn sums(
+    cluster: &mut Cluster,
+    account: AccountIndex,
+    claims: &[Claim],
+    awaits: &BTreeSet<JobId>,
+) -> KeptSums {
+    if cluster.shares.is_unbounded(account) {
+        return KeptSums::new();
+    }
+    let awaited = awaits.iter().flat_map(|job| &cluster.tenants[job].claims);
+    let given_back: Vec<_> = awaited
+        .filter_map(|claim| match claim.right {
+            Right::Of(account) => Some((account, claim.usage())),
+            Right::Borrowed => None,
+        })
+        .collect();
+    cluster.shares.kept(account, claims.iter().map(Claim::usage), &given_back)
 }
 
 /// What the job needs of a node, less what those it waits for give back.
@@ -337,6 +368,7 @@ fn kept(
     Hold {
         numbered: numbered.collect(),
         pins: Vec::new(),
+        sums: KeptSums::new(),
         nodes: nodes.into_iter().map(of_node).collect(),
         awaited: places_of(cluster, &reservation.awaits),
         reservation,
@@ -344,14 +376,17 @@ fn kept(
 }
 
 /// Those of the places that can be kept now: where the account has a cell, or may bind one without
-/// taking it from others. The rest comes when those who are waited for have left their cells.
+/// taking it from others. The rest comes when those who are waited for have left their cells. Of a cell
+/// so much CPU and memory is kept as they do not give back.
 fn keepable(
     cluster: &mut Cluster,
     account: AccountIndex,
     claims: Vec<Claim>,
+    awaits: &BTreeSet<JobId>,
 ) -> (Vec<Claim>, Vec<Claim>) {
     let (mut kept, mut pins) = (Vec::new(), Vec::new());
     let owner = cluster.cells.owner(account);
+    let mut given_back = given_back(cluster, owner, awaits);
     for claim in claims {
         if let (Some(node), Some(block)) = (claim.node, claim.block) {
             let mine = |b: &Block| b.bits == block.bits && b.account == owner;
@@ -361,7 +396,10 @@ fn keepable(
             if !bound && (overlap || !cluster.may_bind(node, account, block)) {
                 continue;
             }
-            let pin = cell(&claim);
+            let back = given_back.entry((node, block.bits)).or_default();
+            let amounts = claim.amounts.plus(-1, *back).at_least_zero();
+            *back = back.plus(-1, claim.amounts).at_least_zero();
+            let pin = Claim { amounts, gpus: 0, ..claim.clone() };
             cluster.pin(node, &pin, 1);
             pins.push(pin);
         }
@@ -373,6 +411,25 @@ fn keepable(
         }
     }
     (kept, pins)
+}
+
+/// What jobs give back of each cell of an account.
+fn given_back(
+    cluster: &Cluster,
+    owner: AccountIndex,
+    awaits: &BTreeSet<JobId>,
+) -> BTreeMap<(NodeIndex, Bits), Amounts> {
+    let mut back: BTreeMap<_, Amounts> = BTreeMap::new();
+    for claim in awaits.iter().flat_map(|job| &cluster.tenants[job].claims) {
+        let Right::Of(account) = claim.right else { continue };
+        if let (Some(node), Some(block)) = (claim.node, claim.block)
+            && cluster.cells.owner(account) == owner
+        {
+            let back = back.entry((node, block.bits)).or_default();
+            *back = back.plus(1, claim.amounts);
+        }
+    }
+    back
 }
 
 /// Keeps it.
@@ -392,6 +449,7 @@ pub(crate) fn release(cluster: &mut Cluster, hold: &Hold) {
 }
 
 fn change(cluster: &mut Cluster, hold: &Hold, sign: i64) {
+    cluster.shares.keep(&hold.sums, sign);
     for pin in &hold.pins {
         if let Some(node) = pin.node {
             cluster.pin(node, pin, sign);
