@@ -256,7 +256,8 @@ impl State {
         let hold = reserve(&mut self.cluster, wanted, (accounts[0], &claimant), last.as_ref(), now);
         if let Some(hold) = hold {
             self.holds.insert(accounts[0], hold);
-            self.queue.put_first(job);
+            let cluster = &self.cluster;
+            self.queue.put_first_among(job, |of| cluster.accounts(of.cluster)[0] == accounts[0]);
         }
     }
 

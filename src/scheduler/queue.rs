@@ -23,6 +23,10 @@ pub(crate) mod past_waits;
 /// clock that has been set back since.
 const FARTHEST: i64 = 600_000;
 
+/// The rank of who was promised a start.
+const PROMISED: i64 = i64::MIN;
+/// The rank of who was before somebody else had to be.
+const PROMISED_BEFORE: i64 = PROMISED + 1;
 /// Below it are the ranks of those who go first whatever their owners have.
 const FIRST: i64 = i64::MIN / 4;
 /// Above it are the ranks of those among them whose deadlines are near.
@@ -51,7 +55,7 @@ impl Key {
 
     /// Whether the job was promised a start, and so goes before all others of its priority.
     pub(crate) fn is_promised(self) -> bool {
-        self.turn.rank == i64::MIN
+        self.turn.rank <= PROMISED_BEFORE
     }
 
     /// Whether the job was promised a start, or goes before the others of its priority for its deadline.
@@ -144,6 +148,8 @@ pub(crate) struct Queue {
     tried: BTreeMap<ClassIndex, Tried>,
     /// Lines in which somebody waits.
     pub(crate) active: BTreeSet<LineIndex>,
+    /// Jobs that were promised a start, whether they wait for a moment or not.
+    pub(crate) promised: BTreeSet<JobId>,
     /// Jobs that wait for a moment.
     sleeping: BTreeSet<(Timestamp, JobId)>,
     /// Jobs of which their deadlines say something else from a moment on.
@@ -238,6 +244,7 @@ impl Queue {
     pub(crate) fn insert(&mut self, waiter: Waiter) {
         let job = waiter.key.job;
         self.jobs.insert(job, waiter);
+        self.promised.extend(waiter.key.is_promised().then_some(job));
         self.heed(&waiter);
         match waiter.not_before {
             _ if waiter.held => {}
@@ -299,17 +306,34 @@ impl Queue {
     /// A job that was given a reservation, or would be as soon as somebody comes, stays first among
     /// its priority: nothing that is shorter makes it wait longer than it was promised.
     pub(crate) fn put_first(&mut self, job: JobId) {
-        if self.jobs.get(&job).is_none_or(|waiter| waiter.key.is_promised()) {
+        self.rank(job, PROMISED);
+    }
+
+    /// The same of a job that is given the reservation of these classes: who was first there for one that he
+    /// has no more, or could not have, goes behind it, so that he takes nothing that it counts on.
+    pub(crate) fn put_first_among(&mut self, job: JobId, classes: impl Fn(&Class) -> bool) {
+        let there = |other: &&JobId| {
+            let line = self.jobs.get(other).and_then(|waiter| self.lines.get(&waiter.line));
+            **other != job && line.is_some_and(|line| classes(&line.class))
+        };
+        let others: Vec<JobId> = self.promised.iter().filter(there).copied().collect();
+        others.into_iter().for_each(|other| self.rank(other, PROMISED_BEFORE));
+        self.put_first(job);
+    }
+
+    fn rank(&mut self, job: JobId, rank: i64) {
+        if self.jobs.get(&job).is_none_or(|waiter| waiter.key.turn.rank == rank) {
             return;
         }
         if let Some(mut waiter) = self.remove(job) {
-            waiter.key.turn.rank = i64::MIN;
+            waiter.key.turn.rank = rank;
             self.insert(waiter);
         }
     }
 
     pub(crate) fn remove(&mut self, job: JobId) -> Option<Waiter> {
         let waiter = self.jobs.remove(&job)?;
+        self.promised.remove(&job);
         self.heed_no_more(&waiter);
         if let Some(until) = waiter.not_before {
             self.sleeping.remove(&(until, job));

@@ -24,6 +24,7 @@ mod overtaking;
 mod parts;
 mod peace;
 mod pins;
+mod promises;
 mod reasons;
 mod rich;
 mod wishes;

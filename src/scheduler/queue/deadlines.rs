@@ -76,7 +76,7 @@ impl Queue {
         }
     }
 
-    /// All that is counted of deadlines is so.
+    /// All that is counted of deadlines and promises is so.
     #[cfg(test)]
     pub(crate) fn sanity_check(&self) {
         for (moment, job) in &self.turning {
@@ -85,6 +85,7 @@ impl Queue {
         for waiter in self.jobs.values() {
             let moment = waiter.turns_at().filter(|_| waiter.is_urgent);
             assert!(moment.is_none_or(|at| self.turning.contains(&(at, waiter.key.job))));
+            assert_eq!(self.promised.contains(&waiter.key.job), waiter.key.is_promised());
             let stands = !waiter.held && waiter.not_before.is_none();
             let line = self.lines.get(&waiter.line).filter(|_| stands);
             assert!(line.is_none_or(|line| line.queue.contains(&waiter.key)), "{waiter:?}");

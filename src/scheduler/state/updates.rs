@@ -79,8 +79,7 @@ impl State {
     /// The waiting jobs that go first among their priority, since they were promised a start.
     #[must_use]
     pub fn promised(&self) -> Vec<JobId> {
-        let promised = self.queue.jobs.values().filter(|waiter| waiter.key.is_promised());
-        promised.map(|waiter| waiter.key.job).collect()
+        self.queue.promised.iter().copied().collect()
     }
 
     /// A running job as it is now: its tasks that have ended have given back what they had.
