@@ -14,7 +14,7 @@ use crate::workspace::Workspace;
 use crate::{guest, packages};
 
 /// The binary has so many bytes at most: what is in it, everybody who installs it stores and loads.
-const LARGEST: u64 = 63_000_000;
+const LARGEST: u64 = 62_500_000;
 
 /// When all is linked, functions of other crates become part of what calls them where they have so many
 /// instructions at most. LLVM's own choice is 100, for which the binary is larger by some percent: what is

@@ -24,10 +24,11 @@ fn line(number: u64) -> String {
     format!("line {number:06} of a program that says a lot")
 }
 
-/// Lines are told apart by the second in which they were written; these come after the first ones.
-fn seconds_from_now(seconds: u64) -> Timestamp {
+/// Lines are told apart by the second in which they were written; these come after the first ones and after what
+/// a container says of its end, however long a test takes until then.
+fn later_by(seconds: u64) -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    let moment = since + Duration::from_secs(seconds);
+    let moment = since + Duration::from_secs(3600 + seconds);
     Timestamp(i64::try_from(moment.as_millis()).unwrap())
 }
 
@@ -36,7 +37,7 @@ async fn that_says_a_lot(house: &House, backend: &Backend) -> String {
     submit(backend, job("loud", 1, 0, "sleep 1000", "")).await;
     until_state(backend, "loud", State::Running).await;
     let container = house.node(0).containers().remove(0);
-    house.node(0).write_log(&container, seconds_from_now(10), (0..LINES).map(line));
+    house.node(0).write_log(&container, later_by(10), (0..LINES).map(line));
     container
 }
 
@@ -50,7 +51,7 @@ async fn the_end_of_a_long_log_is_read_without_the_rest() {
     let control = house.start().await;
     let backend = &control.backend;
     let container = that_says_a_lot(&house, backend).await;
-    let later = seconds_from_now(20);
+    let later = later_by(20);
     house.node(0).write_log(&container, later, (LINES..LINES + 1_000).map(line));
     let whole = LINES * line(0).len() as u64;
     let before = house.node(0).log_bytes();
@@ -83,7 +84,7 @@ async fn a_long_log_is_followed_into_what_is_kept_of_it() {
     let end = tail(backend, 1_000).await;
     assert!(end.text.ends_with(&(line(LINES - 1) + "\n")), "{end:?}");
     let last = ["the last word".to_owned()].into_iter();
-    house.node(0).write_log(&container, seconds_from_now(10), last);
+    house.node(0).write_log(&container, later_by(10), last);
     backend.jobs.stop(&admin(), &key("loud")).await.unwrap();
     until_state(backend, "loud", State::Stopped).await;
     house.node(0).until_empty().await;
@@ -153,7 +154,7 @@ async fn any_place_of_a_running_and_of_a_kept_log_is_read_alike() {
     for ended in [false, true] {
         if ended {
             let last = ["the last word".to_owned()].into_iter();
-            house.node(0).write_log(&container, seconds_from_now(20), last);
+            house.node(0).write_log(&container, later_by(20), last);
             backend.jobs.stop(&admin(), &key("loud")).await.unwrap();
             until_state(backend, "loud", State::Stopped).await;
         }
@@ -191,7 +192,7 @@ async fn a_log_is_followed_by_windows_without_a_gap() {
     let mut bytes = None;
     for step in 0..20_u64 {
         let news = (0..7).map(|nth| format!("step {step} line {nth}"));
-        house.node(0).write_log(&container, seconds_from_now(10 + step / 4), news);
+        house.node(0).write_log(&container, later_by(10 + step / 4), news);
         let wanted = BEFORE + (step + 1) * 7;
         while (seen.len() as u64) < wanted {
             let from = LogPlace::From(seen.len() as u64 + 1);
@@ -283,7 +284,7 @@ async fn lines_of_all_tasks_come_in_the_order_of_time() {
     for step in 0..30_u64 {
         let container = &containers[(step % 3) as usize];
         let news = [format!("word {step:02}")].into_iter();
-        house.node(0).write_log(container, seconds_from_now(10 + step * 2), news);
+        house.node(0).write_log(container, later_by(10 + step * 2), news);
     }
     let waiting = async {
         loop {
@@ -330,7 +331,7 @@ async fn logs_that_have_ended_are_complete_only_where_their_last_lines_are() {
     submit(backend, job("many", 2, 0, "sleep 1000", "")).await;
     until_state(backend, "many", State::Running).await;
     let container = house.node(0).containers().remove(0);
-    house.node(0).write_log(&container, seconds_from_now(10), (0..100).map(line));
+    house.node(0).write_log(&container, later_by(10), (0..100).map(line));
     backend.jobs.stop(&admin(), &key("many")).await.unwrap();
     until_state(backend, "many", State::Stopped).await;
     house.node(0).until_empty().await;
@@ -374,7 +375,7 @@ async fn the_logs_of_all_tasks_are_searched_while_they_run_and_as_they_are_kept(
     for (task, container) in containers.iter().enumerate() {
         // Each says a number as often as its place among the containers.
         let news = (0..task * 100).map(|nth| format!("needle {nth} of {task}"));
-        house.node(0).write_log(container, seconds_from_now(10), news);
+        house.node(0).write_log(container, later_by(10), news);
     }
     let waiting = async { while search_all(backend, "^needle", (0, 1)).await.count < 300 {} };
     tokio::time::timeout(crate::house::PATIENCE, waiting).await.unwrap();
