@@ -247,7 +247,7 @@ fn instances(spec: &JobSpec) -> String {
 fn host_lists(set: &mut Set<'_>, facts: &JobFacts, tasks: &[&TaskPlacement]) {
     let list = |role: usize| {
         let of_role = tasks.iter().filter(|task| usize::try_from(task.role) == Ok(role));
-        let host = |task: &&TaskPlacement| match first(task, "http") {
+        let host = |task: &&TaskPlacement| match task.ports.first("http") {
             Some(port) => format!("{}:{port}", task.address),
             None => task.address.clone(),
         };
@@ -340,9 +340,9 @@ fn own_place_variables(set: &mut Set<'_>, place: &TaskPlacement) {
         set.put(name, &place.address);
     }
     for name in ["CURRENT_CONTAINER_PORT", "CONTAINER_HOST_PORT"] {
-        set.put(name, optional(first(place, "http")));
+        set.put(name, optional(place.ports.first("http")));
     }
-    set.put("CONTAINER_SSH_PORT", optional(first(place, "ssh")));
+    set.put("CONTAINER_SSH_PORT", optional(place.ssh_port()));
     let mut labels: Vec<(&PortLabel, &Vec<u16>)> = place.ports.iter().collect();
     labels.sort_by_key(|(label, _)| !matches!(label.as_str(), "http" | "ssh"));
     let list: String =
@@ -363,10 +363,6 @@ fn own_place_variables(set: &mut Set<'_>, place: &TaskPlacement) {
 fn resources(role: &TaskRole) -> String {
     let of = &role.resources;
     format!("{},{},{},{}", of.gpu_devices(), of.cpus, of.memory_mb, role.shm_mb)
-}
-
-fn first(place: &TaskPlacement, label: &str) -> Option<u16> {
-    place.ports.iter().find(|(known, _)| known.as_str() == label)?.1.first().copied()
 }
 
 fn joined(ports: &[u16]) -> String {

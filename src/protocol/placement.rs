@@ -1,7 +1,6 @@
 //! Where a task runs.
 
 use std::collections::BTreeMap;
-use std::ops::Index;
 
 use serde::{Deserialize, Serialize};
 
@@ -36,12 +35,24 @@ impl TaskPlacement {
     /// Where the task's SSH server listens.
     #[must_use]
     pub fn ssh_port(&self) -> Option<u16> {
-        let (_, ports) = self.ports.iter().find(|(label, _)| label.as_str() == "ssh")?;
-        ports.first().copied()
+        self.ports.first("ssh")
     }
 }
 
 impl TaskPorts {
+    /// Those of a label.
+    #[must_use]
+    pub fn of(&self, label: &str) -> Option<&[u16]> {
+        let (_, ports) = self.0.iter().find(|(known, _)| known.as_str() == label)?;
+        Some(ports)
+    }
+
+    /// The first one of a label.
+    #[must_use]
+    pub fn first(&self, label: &str) -> Option<u16> {
+        self.of(label)?.first().copied()
+    }
+
     /// Labels with their ports, in the order of the labels.
     pub fn iter(&self) -> impl Iterator<Item = (&PortLabel, &Vec<u16>)> {
         self.0.iter().map(|(label, ports)| (label, ports))
@@ -55,15 +66,6 @@ impl TaskPorts {
     /// The ports of each label.
     pub fn values(&self) -> impl Iterator<Item = &Vec<u16>> {
         self.0.iter().map(|(_, ports)| ports)
-    }
-}
-
-impl Index<&PortLabel> for TaskPorts {
-    type Output = Vec<u16>;
-
-    fn index(&self, wanted: &PortLabel) -> &Vec<u16> {
-        let found = self.iter().find(|(label, _)| *label == wanted);
-        found.map(|(_, ports)| ports).expect("a task has ports of this label")
     }
 }
 
@@ -106,7 +108,8 @@ mod tests {
         let written = r#"{"http":[80,81],"ssh":[22]}"#;
         assert_eq!(serde_json::to_string(&ports).unwrap(), written);
         assert_eq!(serde_json::from_str::<TaskPorts>(written).unwrap(), ports);
-        assert_eq!(ports[&label("ssh")], [22]);
+        assert_eq!((ports.of("http"), ports.first("ssh")), (Some(&[80, 81][..]), Some(22)));
+        assert_eq!((ports.of("web"), ports.first("web")), (None, None));
         assert_eq!(ports.keys().map(PortLabel::as_str).collect::<Vec<_>>(), ["http", "ssh"]);
         assert_eq!(ports.values().flatten().copied().collect::<Vec<_>>(), [80, 81, 22]);
     }

@@ -288,7 +288,7 @@ fn is_as_asked(snapshot: &Snapshot, asked: &Request, task: &TaskPlacement) {
     let wanted = |kind| role.gpu_types.is_empty() || role.gpu_types.contains(kind);
     assert!(gpus.iter().all(|gpu| wanted(&gpu.gpu_type)));
     for port in &role.ports {
-        let given = &task.ports[&port.label];
+        let given = task.ports.of(port.label.as_str()).unwrap();
         assert_eq!(given.len(), port.count as usize);
         match port.begin_at {
             0 => assert!(given.iter().all(|port| node.ports.ports().contains(port))),

@@ -9,7 +9,7 @@ use protocol::resources::PortRange;
 use protocol::wait::{ResourceKind, WaitReason};
 
 use crate::model::Answer;
-use crate::story::{NOW, Story, cluster, gpu_type, job, port, virtual_cluster};
+use crate::story::{NOW, Story, cluster, gpu_type, job, virtual_cluster};
 use crate::{State, admit, dry_run};
 
 mod deadlines;
@@ -323,7 +323,7 @@ fn numbered_ports_are_given_exactly() {
     let story = story.waits(job(1).port("tb", 20_008, 2).port("web", 20_000, 6));
     let plan = story.clone().waits(job(2).port("tb", 20_009, 1)).plan();
     let task = &plan.placements[0].tasks[0];
-    let of = |label: &str| &task.ports[&port(label, 0, 1).label];
+    let of = |label: &str| task.ports.of(label).unwrap();
     assert_eq!(of("tb"), &[20_008, 20_009]);
     assert_eq!(of("web"), &(20_000..20_006).collect::<Vec<_>>());
     let mut any = [of("http")[0], of("ssh")[0]];

@@ -67,7 +67,7 @@ impl<K: Clone + Eq + Hash> Loads<K> {
             held.swept = number;
             held.all.retain(|_, spans| number - spans.newest < SPANS);
         }
-        let Some(span) = held.all.entry(key.clone()).or_default().span(number) else { return };
+        let span = held.all.entry(key.clone()).or_default().span(number);
         span.sum += loads.iter().map(|load| load.clamp(0.0, 100.0)).sum::<f32>();
         span.count += loads.len() as u32;
     }
@@ -105,13 +105,17 @@ impl Spans {
         number.rem_euclid(SPANS) as usize
     }
 
-    /// A new one takes the place of the one of an hour ago. `None`: it is older than all of them.
-    fn span(&mut self, number: i64) -> Option<&mut Span> {
+    /// A new one takes the place of the one of an hour ago. Where it is older than all of them, the clock was set
+    /// back, and it is begun anew.
+    fn span(&mut self, number: i64) -> &mut Span {
+        if number <= self.newest - SPANS {
+            *self = Self::default();
+        }
         for passed in (self.newest + 1..=number).rev().take(Lately::SPANS) {
             self.all[Self::place(passed)] = Span::default();
         }
         self.newest = self.newest.max(number);
-        self.has(number).then(|| &mut self.all[Self::place(number)])
+        &mut self.all[Self::place(number)]
     }
 
     fn has(&self, number: i64) -> bool {
@@ -151,6 +155,18 @@ mod tests {
         assert!(told(&loads, 14).is_empty(), "nothing of it is told any more");
         loads.note(&JobId(1), at(12), &[50.0]);
         assert_eq!(told(&loads, 12).last(), Some(&Some(50)), "it took the place of the first");
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_is_followed() {
+        let loads = Loads::default();
+        loads.note(&JobId(1), at(100), &[90.0]);
+        loads.note(&JobId(1), at(95), &[10.0]);
+        let now = told(&loads, 100);
+        assert_eq!((now[now.len() - 6], now.last()), (Some(10), Some(&Some(90))));
+        loads.note(&JobId(1), at(0), &[30.0]);
+        assert_eq!(told(&loads, 0).last(), Some(&Some(30)));
+        assert!(told(&loads, 100).is_empty());
     }
 
     #[test]
