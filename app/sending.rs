@@ -111,13 +111,15 @@ impl<T: DeserializeOwned + Send + Sync + 'static> Sending<T> {
     }
 }
 
-fn read<T: DeserializeOwned>(answer: Bytes) -> Result<T, Failed> {
+/// What was answered.
+pub(crate) fn read<T: DeserializeOwned>(answer: Bytes) -> Result<T, Failed> {
     <Json as Decodes<T>>::decode(answer).map_err(|why| {
         Failed::from_server_fn_error(ServerFnErrorErr::Deserialization(why.to_string()))
     })
 }
 
-async fn post(path: &str, filled_in: String) -> Result<Bytes, Failed> {
+/// Sends what a form is filled with, as it stands in addresses, to a server function.
+pub(crate) async fn post(path: &str, filled_in: String) -> Result<Bytes, Failed> {
     let form = "application/x-www-form-urlencoded";
     let request = <BrowserRequest as ClientReq<Failed>>::try_new_post(
         path,

@@ -3,16 +3,18 @@ use std::sync::Arc;
 
 use api::queue::Effect;
 use leptos::ev::MouseEvent;
-use leptos::form::FromFormData;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use server_fn::ServerFn;
 use wasm_bindgen::JsCast;
 use web_sys::{FormData, HtmlButtonElement};
 
 use crate::failed::Failed;
 use crate::i18n::{Reader, Texts, text_of};
 use crate::parts::confirm::{Confirm, Opener};
+use crate::parts::send_form::encoded;
 use crate::parts::sign_in_again::SignInAgain;
+use crate::sending::{post, read};
 
 type Answering<T> = Pin<Box<dyn Future<Output = Result<T, Failed>> + Send>>;
 type Act<T> = Arc<dyn Fn() -> Answering<T> + Send + Sync>;
@@ -89,6 +91,45 @@ impl Asker {
         self.find_out();
     }
 
+    /// Asks before the form around a clicked button is sent to `S`; `E` finds out from the same form what
+    /// that would do. The field `named` says what is saved.
+    pub(crate) fn ask_to_save<E, S>(self, event: &MouseEvent, named: &str, saved: RwSignal<u32>)
+    where
+        E: ServerFn<Output = Effect>,
+        S: ServerFn<Output = ()>,
+    {
+        self.ask_of_form(event, named, [E::PATH, S::PATH], saved);
+    }
+
+    fn ask_of_form(
+        self,
+        event: &MouseEvent,
+        named: &str,
+        [effect, save]: [&'static str; 2],
+        saved: RwSignal<u32>,
+    ) {
+        let Some(filled_in) = filled_in(event) else { return };
+        let Some(sent) = encoded(&filled_in) else { return };
+        let name = filled_in.get(named).as_string().unwrap_or_default();
+        let asked = sent.clone();
+        self.ask(
+            move |t| (t.queue.save_named)(&name),
+            |t| t.queue.save_text,
+            move || {
+                let asked = asked.clone();
+                async move { post(effect, asked).await.and_then(read) }
+            },
+            move || {
+                let sent = sent.clone();
+                async move {
+                    post(save, sent).await.and_then(read::<()>)?;
+                    saved.try_update(|saved| *saved += 1);
+                    Ok(())
+                }
+            },
+        );
+    }
+
     fn find_out(self) {
         let Some(find) = self.find.try_get_value().flatten() else { return };
         self.effect.set(None);
@@ -141,14 +182,13 @@ impl Asker {
     }
 }
 
-/// What the form around a clicked button would send, so that it can be asked about first. What the
-/// browser itself would refuse, it refuses.
-pub(crate) fn sent<T: FromFormData>(event: &MouseEvent) -> Option<T> {
+/// What the form around a clicked button is filled with, so that it can be asked about before it is sent.
+/// What the browser itself would refuse, it refuses.
+fn filled_in(event: &MouseEvent) -> Option<FormData> {
     let button = event.current_target()?.dyn_into::<HtmlButtonElement>().ok()?;
     let form = button.form()?;
     event.prevent_default();
-    let sent = FormData::new_with_form(&form).ok()?;
-    form.report_validity().then(|| T::from_form_data(&sent).ok())?
+    form.report_validity().then(|| FormData::new_with_form(&form).ok())?
 }
 
 /// The question, when one is asked.

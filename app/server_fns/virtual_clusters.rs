@@ -62,10 +62,17 @@ pub(crate) async fn save_cluster(cluster: ClusterForm) -> Result<(), Failed> {
     backend.virtual_clusters.save(&actor, settings).await.map_err(failed)
 }
 
-/// What is guaranteed of what there is, once a virtual cluster is saved as the form says it. A form
-/// without a name is none yet.
-#[server(prefix = "/fn", endpoint = "clusters/promises", output = Answer)]
-pub(crate) async fn promises(cluster: ClusterForm) -> Result<Vec<Promise>, Failed> {
+/// What is guaranteed of what there is.
+#[server(prefix = "/fn", endpoint = "clusters/promises", input = GetUrl, output = Answer, client = Reads)]
+pub(crate) async fn promises() -> Result<Vec<Promise>, Failed> {
+    use crate::edge::{call, failed};
+    let (backend, actor) = call()?;
+    backend.virtual_clusters.promises(&actor, None).await.map_err(failed)
+}
+
+/// The same once a virtual cluster is saved as the form says it. A form without a name is none yet.
+#[server(prefix = "/fn", endpoint = "clusters/promises-after", output = Answer)]
+pub(crate) async fn promises_after(cluster: ClusterForm) -> Result<Vec<Promise>, Failed> {
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
     let settings = match cluster.name.trim() {

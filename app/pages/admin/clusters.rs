@@ -2,39 +2,39 @@ use std::time::Duration;
 
 use api::cluster::{Promise, VirtualClusterView};
 use leptos::ev::MouseEvent;
-use leptos::form::FromFormData;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::hooks::use_query_map;
 use protocol::cluster::VirtualClusterSettings;
 use serde::{Deserialize, Serialize};
+use server_fn::ServerFn;
 use wasm_bindgen::JsCast;
 use web_sys::{FormData, HtmlFormElement};
 
 use super::remove::{Removal, Remove, RemoveDialog};
 use crate::address::encode;
 use crate::failed::Failed;
-use crate::forms::{ClusterForm, preempts_word};
+use crate::forms::preempts_word;
 use crate::i18n::{Reader, text, told, tr};
 use crate::live::Live;
 use crate::number::{gpus_text, group_weights, places_text, shapes_text};
 use crate::pages::admin::idle::IdleJobs;
 use crate::pages::admin::idle_fields::IdleFields;
 use crate::pages::admin::limit_fields::LimitFields;
-use crate::parts::ask::{Asker, sent};
+use crate::parts::ask::Asker;
 use crate::parts::choice_field::{ChoiceField, Choices};
 use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
 use crate::parts::loaded::Loaded;
 use crate::parts::row_search::{RowSearch, TableBar};
-use crate::parts::send_form::SendForm;
+use crate::parts::send_form::{SendForm, encoded};
 use crate::parts::table::DataTable;
 use crate::parts::unsaved::Unsaved;
 use crate::reading::reading;
-use crate::sending::Sending;
-use crate::server_fns::queue::effect_of_cluster;
+use crate::sending::{Sending, post, read};
+use crate::server_fns::queue::EffectOfCluster;
 use crate::server_fns::virtual_clusters::{
-    RemoveCluster, SaveCluster, SetStopped, list_clusters, promises, save_cluster,
+    PromisesAfter, RemoveCluster, SaveCluster, SetStopped, list_clusters, promises,
 };
 
 /// Of which classes its jobs may take the places of those of lower ones.
@@ -103,7 +103,7 @@ fn Edit(save: Sending, saved: RwSignal<u32>) -> impl IntoView {
     let known = reading(
         move || (edited.get(), saved.get()),
         async |(edited, _): (Option<String>, u32)| {
-            let promises = promises(ClusterForm::default()).await?;
+            let promises = promises().await?;
             Ok::<_, Failed>(Opened { edited, clusters: list_clusters().await?, promises })
         },
     );
@@ -247,7 +247,9 @@ fn SaveForm(
     let users = users.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let groups = groups.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let asker = Asker::get();
-    let ask = move |event: MouseEvent| ask_before_saving(asker, saved, &event);
+    let ask = move |event: MouseEvent| {
+        asker.ask_to_save::<EffectOfCluster, SaveCluster>(&event, "cluster[name]", saved);
+    };
     view! {
         <section class="card" aria-labelledby="add-cluster">
             <h2 id="add-cluster" class="card__head">{title}</h2>
@@ -444,16 +446,13 @@ fn follow(promised: RwSignal<Vec<Promise>>) -> impl Fn(web_sys::Event) + Copy {
         let form = event.current_target();
         let form = form.and_then(|form| form.dyn_into::<HtmlFormElement>().ok());
         let sent = form.and_then(|form| FormData::new_with_form(&form).ok());
-        let Some(Ok(SaveCluster { cluster })) = sent.map(|sent| SaveCluster::from_form_data(&sent))
-        else {
-            return;
-        };
+        let Some(sent) = sent.as_ref().and_then(encoded) else { return };
         number.update_value(|number| *number += 1);
         let mine = number.get_value();
         let is_last = move || number.try_get_value() == Some(mine);
         let ask = async move {
             // What cannot be read yet changes nothing; saving says what is wrong with it.
-            if let Ok(found) = promises(cluster).await
+            if let Ok(found) = post(PromisesAfter::PATH, sent).await.and_then(read)
                 && is_last()
             {
                 promised.try_set(found);
@@ -468,23 +467,4 @@ fn follow(promised: RwSignal<Vec<Promise>>) -> impl Fn(web_sys::Event) + Copy {
             PAUSE,
         );
     }
-}
-
-/// Says what saving would do before it is done.
-fn ask_before_saving(asker: Asker, saved: RwSignal<u32>, event: &MouseEvent) {
-    let Some(SaveCluster { cluster }) = sent(event) else { return };
-    let (name, of_effect) = (cluster.name.clone(), cluster.clone());
-    asker.ask(
-        move |t| (t.queue.save_named)(&name),
-        |t| t.queue.save_text,
-        move || effect_of_cluster(of_effect.clone()),
-        move || {
-            let cluster = cluster.clone();
-            async move {
-                save_cluster(cluster).await?;
-                saved.try_update(|saved| *saved += 1);
-                Ok::<_, Failed>(())
-            }
-        },
-    );
 }

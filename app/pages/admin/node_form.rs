@@ -4,10 +4,9 @@ use leptos_router::hooks::use_query_map;
 use protocol::cluster::GpuRuntime;
 use protocol::ids::NodeName;
 
-use crate::failed::Failed;
 use crate::forms::NodeForm;
 use crate::i18n::{text, told, tr};
-use crate::parts::ask::{Asker, sent};
+use crate::parts::ask::Asker;
 use crate::parts::choice_field::{ChoiceField, Choices};
 use crate::parts::field::Field;
 use crate::parts::form_errors::FormAnswer;
@@ -16,8 +15,8 @@ use crate::parts::send_form::SendForm;
 use crate::parts::unsaved::Unsaved;
 use crate::reading::reading;
 use crate::sending::Sending;
-use crate::server_fns::nodes::{SaveNode, form_of_node, save_node};
-use crate::server_fns::queue::effect_of_node;
+use crate::server_fns::nodes::{SaveNode, form_of_node};
+use crate::server_fns::queue::EffectOfNode;
 
 /// Which networks its tasks may have.
 const NETWORKS: Choices = &[
@@ -75,21 +74,7 @@ fn Fields(save: Sending, known: Option<NodeForm>) -> impl IntoView {
     });
     let asker = Asker::get();
     let ask = move |event: MouseEvent| {
-        let Some(SaveNode { node }) = sent(&event) else { return };
-        let (name, of_effect) = (node.name.clone(), node.clone());
-        asker.ask(
-            move |t| (t.queue.save_named)(&name),
-            |t| t.queue.save_text,
-            move || effect_of_node(of_effect.clone()),
-            move || {
-                let node = node.clone();
-                async move {
-                    save_node(node).await?;
-                    saved.try_update(|saved| *saved += 1);
-                    Ok::<_, Failed>(())
-                }
-            },
-        );
+        asker.ask_to_save::<EffectOfNode, SaveNode>(&event, "node[name]", saved);
     };
     view! {
         <section class="card" aria-labelledby="add-node">
