@@ -25,6 +25,8 @@ mod document;
 mod early;
 mod failed;
 mod failed_lately;
+#[cfg(feature = "ssr")]
+mod first_lines;
 mod forms;
 mod given;
 pub mod i18n;

@@ -13,7 +13,9 @@ pub(crate) async fn read_lines(task: TaskRef, ask: WindowAsk) -> Result<LogWindo
     use crate::edge::{call, failed};
 
     let (backend, actor) = call()?;
-    backend.logs.window(&actor, &task, &ask).await.map_err(failed)
+    let mut window = backend.logs.window(&actor, &task, &ask).await.map_err(failed)?;
+    crate::first_lines::nearest(ask.place, &mut window);
+    Ok(window)
 }
 
 /// Some lines of all tasks: those that come with the page.

@@ -20,7 +20,7 @@ use crate::pages::job::log_fetch;
 use crate::pages::job::log_line::{LogTime, folded, pieces};
 use crate::pages::job::log_piece::Piece;
 use crate::pages::job::log_switch::Switch;
-use crate::pages::job::log_wanted::{First, Log, Wanted, log_address, task_from_word};
+use crate::pages::job::log_wanted::{FIRST, First, Log, Wanted, log_address, task_from_word};
 use crate::parts::keys;
 use crate::parts::loaded::Loaded;
 use crate::server_fns::logs::read_together;
@@ -40,7 +40,7 @@ const PACE: i32 = 1_200;
 #[component]
 pub(crate) fn TogetherView(job: JobKey, wanted: Wanted) -> impl IntoView {
     let asked = job.clone();
-    let ask = || TogetherAsk { place: TogetherPlace::End, count: WINDOW, after: None };
+    let ask = || TogetherAsk { place: TogetherPlace::End, count: FIRST, after: None };
     let first = wanted.read(move |task| read_together(asked.clone(), attempt_of(&task), ask()));
     let log = move |first: First<Together>| {
         first.map(|(task, first)| {

@@ -9,9 +9,9 @@ use crate::pages::job::log_lines::{Lines, Row};
 use crate::pages::job::log_scroll::{LINE, rows, whole};
 use crate::pages::job::log_search::LogSearch;
 use crate::pages::job::log_sought::{Search, Way};
-use crate::pages::job::log_state::{LogState, WINDOW};
+use crate::pages::job::log_state::LogState;
 use crate::pages::job::log_switch::Switch;
-use crate::pages::job::log_wanted::{First, Log, Wanted, log_address};
+use crate::pages::job::log_wanted::{FIRST, First, Log, Wanted, log_address};
 use crate::parts::keys;
 use crate::parts::loaded::Loaded;
 use crate::server_fns::logs::read_lines;
@@ -27,7 +27,7 @@ pub(super) fn job_logs_one() -> Log {
 pub(crate) fn LogView(wanted: Wanted, selected: Memo<Option<u64>>) -> impl IntoView {
     let line = selected.get_untracked();
     let place = line.map_or(LogPlace::End, LogPlace::Around);
-    let ask = WindowAsk { place, count: WINDOW, after: None };
+    let ask = WindowAsk { place, count: FIRST, after: None };
     let first = wanted.read(move |task| read_lines(task, ask));
     let log = move |first: First<LogWindow>| {
         first.map(|(task, first)| view! { <Log task=task first=first selected=selected/> })
@@ -173,7 +173,7 @@ fn Pages(state: LogState, base: StoredValue<String>) -> impl IntoView {
         let number = |row: &Row| row.number;
         (all.first().map(number), all.last().map_or(0, number), lines.total)
     });
-    let half = u64::from(WINDOW) / 2;
+    let half = first.map_or(0, |first| (last + 1).saturating_sub(first)) / 2;
     let link = move |line: u64, word: fn(&'static Texts) -> &'static str| {
         let address = base.with_value(|base| format!("{base}&line={line}"));
         view! { <a class="button button--small" href=address>{tr(word)}</a> }

@@ -24,6 +24,9 @@ pub(crate) const ALL: &str = "*";
 /// Chooses a task of a job as it is now, where so far that one was chosen.
 pub(super) type Choose = Callback<(JobSeen, Option<TaskRef>), Option<TaskRef>>;
 
+/// So many lines come with a page: more than any window shows at once.
+pub(super) const FIRST: u32 = 120;
+
 /// Whose log is read.
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
