@@ -37,11 +37,18 @@ if (isMainThread) {
   binaryen.setShrinkLevel(2);
   // In the lowest kilobyte lies only what the stack never comes down to.
   binaryen.setLowMemoryUnused(true);
+  // What is transferred counts, and compressed: functions of one generic one are alike as long as nothing is
+  // built into them, and are found to be where they stand beside each other. In small pieces there are few.
+  const LARGE = 50_000;
   parentPort.on("message", (file) => {
-    const code = binaryen.readBinary(readFileSync(file));
+    const before = readFileSync(file);
+    const isLarge = before.length > LARGE;
+    const code = binaryen.readBinary(before);
     code.setFeatures(features);
     forgetStreams(binaryen, code);
+    binaryen.setOneCallerInlineMaxSize(isLarge ? 0 : -1);
     code.optimize();
+    if (isLarge) code.runPasses(["reorder-functions-by-name"]);
     // What the tools before said to each other, in each of hundreds of pieces.
     code.runPasses(["strip-producers", "strip-target-features"]);
     writeFileSync(file, code.emitBinary());
