@@ -1,5 +1,5 @@
-// What it costs to look at pages: opened cold by a browser, then left open while the cluster changes.
-// Prints one line of JSON a page. `cargo xtask bench pages` says which server, and makes the changes.
+// What it costs to look at pages: opened cold by a browser, opened again a few times, then, some of them,
+// left open while the cluster changes. Prints one line of JSON a page. `cargo xtask bench pages` says which server, and makes the changes.
 import { setTimeout as pause } from "node:timers/promises";
 import { chromium } from "@playwright/test";
 
@@ -13,39 +13,66 @@ const browser = await chromium.launch({
   args: ["--no-sandbox", "--disable-gpu"],
 });
 try {
-  for (const [name, path] of Object.entries(pages)) {
-    const locale = name.endsWith("_zh") ? "zh-CN" : "en-US";
-    console.log(JSON.stringify({ name, ...(await measure(path, locale)) }));
-  }
+  for (const page of pages) console.log(JSON.stringify({ name: page.name, ...(await measure(page)) }));
 } finally {
   await browser.close();
 }
 
-async function measure(path, locale) {
+async function measure({ name, path, watched }) {
+  const locale = name.endsWith("_zh") ? "zh-CN" : "en-US";
   // Nothing is cached in a new one.
   const context = await browser.newContext({ baseURL: url, locale, viewport: { width: 1440, height: 900 } });
   const answer = await context.request.post("/auth/sign-in", { data: credentials, headers: { Origin: url } });
   if (!answer.ok()) throw new Error(`signing in: ${answer.status()} ${await answer.text()}`);
+  await context.addInitScript(noteWhenAlive);
   const page = await context.newPage();
   const network = await traffic(page);
-  await page.goto(path);
-  await page.locator("body[data-alive]").waitFor();
+  const open = async () => {
+    await page.goto(path);
+    await page.locator("body[data-alive]").waitFor();
+  };
+  await open();
   await network.quiet();
   const cold = network.take();
   const html = await (await context.request.get(path)).body();
-  await pause(seconds * 1000);
-  const watched = network.take();
+  const opened = [];
+  for (let time = 0; time < 5; time++) {
+    await open();
+    await network.quiet();
+    opened.push(await page.evaluate(moments));
+  }
+  const middle = (of) => opened.map(of).sort((one, other) => one - other)[2];
+  network.take();
+  if (watched) await pause(seconds * 1000);
+  const seen = network.take();
   const elements = await page.evaluate(() => document.querySelectorAll("*").length);
   await context.close();
   return {
-    requests_per_second: watched.requests / seconds,
-    kb_per_second: watched.bytes / 1000 / seconds,
+    ...(watched && { requests_per_second: seen.requests / seconds, kb_per_second: seen.bytes / 1000 / seconds }),
     html_kb: html.length / 1000,
     elements,
     code_kb: cold.code / 1000,
     cold_requests: cold.requests,
     cold_kb: cold.bytes / 1000,
+    paint_ms: middle(({ paint }) => paint),
+    alive_ms: middle(({ alive }) => alive),
   };
+}
+
+// In the page: notes when it answers to what one does.
+function noteWhenAlive() {
+  const seen = new MutationObserver(() => {
+    if (!document.body?.hasAttribute("data-alive")) return;
+    window.aliveAt = performance.now();
+    seen.disconnect();
+  });
+  seen.observe(document, { subtree: true, childList: true, attributes: true, attributeFilter: ["data-alive"] });
+}
+
+// In the page: when it showed something first, and when it answered, in milliseconds since it was asked for.
+function moments() {
+  const [paint] = performance.getEntriesByName("first-contentful-paint");
+  return { paint: paint?.startTime ?? null, alive: window.aliveAt ?? null };
 }
 
 // Counts requests, and bytes as they are transferred.

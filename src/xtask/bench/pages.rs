@@ -1,5 +1,6 @@
 //! What it costs to look: a browser opens pages of a cluster in which something changes ten times a
-//! second, once on the demonstration's nodes and once on ten thousand GPUs.
+//! second, once on the demonstration's nodes and once on ten thousand GPUs. Those that people leave open
+//! are watched for a while; of all others the demonstration shows what it takes to open them.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -8,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::berth::{Berth, small_job};
@@ -29,29 +30,52 @@ const JOBS: u32 = 100;
 const WATCHED_JOB: &str = "watched";
 const WRITES: &str = "watch -n 0.2 date & sleep 7200";
 
+/// A page, and whether it is left open for a while.
+#[derive(Debug, Clone, Serialize)]
+struct Page {
+    name: String,
+    path: String,
+    watched: bool,
+}
+
+impl Page {
+    fn watched(name: &str, path: &str) -> Self {
+        Self { name: name.to_owned(), path: path.to_owned(), watched: true }
+    }
+
+    fn opened(name: &str, path: &str) -> Self {
+        Self { watched: false, ..Self::watched(name, path) }
+    }
+}
+
 /// What is measured of a page.
 #[derive(Debug, Deserialize)]
 struct Cost {
     name: String,
-    requests_per_second: f64,
-    kb_per_second: f64,
+    /// Of one that is left open.
+    requests_per_second: Option<f64>,
+    kb_per_second: Option<f64>,
     html_kb: f64,
     elements: f64,
     code_kb: f64,
     cold_requests: f64,
     cold_kb: f64,
+    /// Opened anew, until it shows something and until it answers to what one does.
+    paint_ms: f64,
+    alive_ms: f64,
 }
 
 /// Measures both clusters and prints each figure, beside its limit where it has one.
 pub(super) fn run(workspace: &Workspace, binary: &Path, missed: &mut Missed) -> Result<()> {
     let demonstration = Berth::start_with(binary, "", &["--demo"])?;
-    measure(workspace, &demonstration, "demo", missed)?;
+    let further = further(&demonstration)?;
+    measure(workspace, &demonstration, ("demo", further), missed)?;
     drop(demonstration);
     let large = Berth::start(binary, &nodes())?;
     for number in 0..JOBS {
         large.submit(&wide_job(number))?;
     }
-    measure(workspace, &large, "large", missed)
+    measure(workspace, &large, ("large", Vec::new()), missed)
 }
 
 pub(super) fn nodes() -> String {
@@ -77,12 +101,17 @@ fn wide_job(number: u32) -> serde_json::Value {
     job
 }
 
-fn measure(workspace: &Workspace, berth: &Berth, cluster: &str, missed: &mut Missed) -> Result<()> {
+fn measure(
+    workspace: &Workspace,
+    berth: &Berth,
+    (cluster, further): (&str, Vec<Page>),
+    missed: &mut Missed,
+) -> Result<()> {
     berth.submit(&small_job(WATCHED_JOB, "any:latest", WRITES))?;
     let over = AtomicBool::new(false);
     let costs = thread::scope(|scope| {
         let changes = scope.spawn(|| change(berth, &over));
-        let costs = look(workspace, berth);
+        let costs = look(workspace, berth, &[left_open(), further].concat());
         over.store(true, Ordering::Relaxed);
         changes.join().ok().context("the changes ended early")??;
         costs
@@ -105,25 +134,70 @@ fn change(berth: &Berth, over: &AtomicBool) -> Result<()> {
     Ok(())
 }
 
-/// Lets a browser look at the pages one after the other.
-fn look(workspace: &Workspace, berth: &Berth) -> Result<Vec<Cost>> {
-    let folder = workspace.root.join("end2end");
-    node::ensure_packages(&folder)?;
+/// The pages that people leave open.
+fn left_open() -> Vec<Page> {
     let job = format!("/jobs/admin/{WATCHED_JOB}");
     let logs = format!("{job}/logs");
-    let pages = json!({
-        "home": "/",
-        "jobs": "/jobs",
-        "job": job,
-        "job_logs": logs,
-        "job_logs_zh": logs,
-        "nodes": "/nodes",
-        "node_table": "/nodes?view=table",
-        "submit": "/submit",
-        "submit_zh": "/submit",
-        "admin_nodes": "/admin/nodes",
-        "admin_nodes_zh": "/admin/nodes",
-    });
+    [
+        ("home", "/"),
+        ("jobs", "/jobs"),
+        ("job", &job),
+        ("job_logs", &logs),
+        ("job_logs_zh", &logs),
+        ("nodes", "/nodes"),
+        ("node_table", "/nodes?view=table"),
+        ("submit", "/submit"),
+        ("submit_zh", "/submit"),
+        ("admin_nodes", "/admin/nodes"),
+        ("admin_nodes_zh", "/admin/nodes"),
+    ]
+    .map(|(name, path)| Page::watched(name, path))
+    .into()
+}
+
+/// All others.
+fn further(berth: &Berth) -> Result<Vec<Page>> {
+    let job = format!("/jobs/admin/{WATCHED_JOB}");
+    let tabs = ["tasks", "metrics", "terminal", "connect", "events", "config", "logs?task=*"];
+    let mut pages: Vec<Page> = tabs
+        .map(|tab| {
+            let name = tab.replace("?task=*", "_of_all");
+            Page::opened(&format!("job_{name}"), &format!("{job}/{tab}"))
+        })
+        .into();
+    for state in ["WAITING", "FAILED"] {
+        let newest = berth.get(&format!("/api/v2/jobs?state={state}&limit=1"))?;
+        let named = |key: &str| newest[0][key].as_str();
+        let (user, name) = named("username").zip(named("name")).context("there is no such job")?;
+        let page = format!("job_{}", state.to_lowercase());
+        pages.push(Page::opened(&page, &format!("/jobs/{user}/{name}")));
+    }
+    pages.extend(
+        [
+            ("submit_editor", "/submit?way=editor"),
+            ("submit_file", "/submit?way=file"),
+            ("clusters", "/clusters"),
+            ("node", "/nodes/sim-v100-01"),
+            ("files", "/files"),
+            ("compare", "/compare"),
+            ("usage", "/usage"),
+            ("profile", "/profile"),
+            ("admin_users", "/admin"),
+            ("admin_groups", "/admin/groups"),
+            ("admin_clusters", "/admin/clusters"),
+            ("admin_storages", "/admin/storages"),
+            ("admin_audit", "/admin/audit"),
+            ("reference", "/reference"),
+        ]
+        .map(|(name, path)| Page::opened(name, path)),
+    );
+    Ok(pages)
+}
+
+/// Lets a browser look at the pages one after the other.
+fn look(workspace: &Workspace, berth: &Berth, pages: &[Page]) -> Result<Vec<Cost>> {
+    let folder = workspace.root.join("end2end");
+    node::ensure_packages(&folder)?;
     let chromium = find_program("chromium")
         .or_else(|| find_program("chromium-browser"))
         .context("there is no `chromium` here (Debian: apt-get install chromium)")?;
@@ -132,7 +206,7 @@ fn look(workspace: &Workspace, berth: &Berth) -> Result<Vec<Cost>> {
         .arg("cost.mjs")
         .env("BENCH_URL", berth.url(""))
         .env("BENCH_SECONDS", WATCHED.to_string())
-        .env("BENCH_PAGES", pages.to_string())
+        .env("BENCH_PAGES", serde_json::to_string(pages)?)
         .env("BENCH_CREDENTIALS", berth.credentials().to_string())
         .env("CHROMIUM", chromium);
     let said = output(&mut browser)?;
@@ -142,14 +216,20 @@ fn look(workspace: &Workspace, berth: &Berth) -> Result<Vec<Cost>> {
 impl Cost {
     fn print(&self, cluster: &str, missed: &mut Missed) {
         let page = &self.name;
-        for (what, value, unit, limit) in [
+        let watched = [
             ("requests", self.requests_per_second, "1/s", 1.0),
             ("transfer", self.kb_per_second, "kB/s", 20.0),
+        ];
+        let watched = watched.map(|(what, value, unit, limit)| Some((what, value?, unit, limit)));
+        let opened = [
             ("html", self.html_kb, "kB", 100.0),
             ("elements", self.elements, "elements", 3000.0),
             ("code", self.code_kb, "kB", 450.0),
             ("cold_requests", self.cold_requests, "requests", 15.0),
-        ] {
+            ("paint", self.paint_ms, "ms", 300.0),
+            ("alive", self.alive_ms, "ms", 1000.0),
+        ];
+        for (what, value, unit, limit) in watched.into_iter().flatten().chain(opened) {
             missed.named(&format!("pages_{cluster}_{page}_{what}"), (value, unit), limit);
         }
         println!("pages_{cluster}_{page}_cold_transfer {:.2} kB", self.cold_kb);
