@@ -172,7 +172,7 @@ fn update_statement(
          exit = coalesce(news.exit, attempts.exit) \
          FROM news WHERE attempts.job = news.job AND attempts.number = news.number \
          AND attempts.state = news.expected",
-        parameters(form(updates.len()), 7)
+        parameters(conn.get_database_backend(), form(updates.len()), 7)
     );
     let values = filled(updates).flat_map(|(job, number, expected, update)| {
         [

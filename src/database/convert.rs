@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use protocol::ids::JobId;
 use protocol::state::State;
 use protocol::time::Timestamp;
+use sea_orm::DbBackend;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -44,10 +45,15 @@ pub(crate) fn in_forms<T>(mut rows: &[T]) -> impl Iterator<Item = &[T]> {
     })
 }
 
-/// The parameters of so many rows, for `VALUES`; both databases number theirs alike.
-pub(crate) fn parameters(rows: usize, columns: usize) -> String {
+/// The parameters of so many rows, for `VALUES`. PostgreSQL numbers its own. To SQLite numbers are names, and each
+/// is looked for among all of them, when it is written and whenever it is given a value: thousands have none.
+pub(crate) fn parameters(backend: DbBackend, rows: usize, columns: usize) -> String {
+    let parameter = |number: usize| match backend {
+        DbBackend::Postgres => format!("${number}"),
+        _ => "?".to_owned(),
+    };
     let row = |row: usize| {
-        let numbers = (1..=columns).map(|column| format!("${}", row * columns + column));
+        let numbers = (1..=columns).map(|column| parameter(row * columns + column));
         format!("({})", numbers.collect::<Vec<_>>().join(", "))
     };
     (0..rows).map(row).collect::<Vec<_>>().join(", ")
@@ -151,6 +157,12 @@ pub(crate) fn any_of(jobs: &[JobId]) -> impl Iterator<Item = i64> + '_ {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parameters_have_names_only_where_they_are_not_looked_for() {
+        assert_eq!(parameters(DbBackend::Postgres, 2, 3), "($1, $2, $3), ($4, $5, $6)");
+        assert_eq!(parameters(DbBackend::Sqlite, 2, 3), "(?, ?, ?), (?, ?, ?)");
+    }
 
     #[test]
     fn statements_of_any_number_of_rows_have_few_forms() {

@@ -187,7 +187,7 @@ pub async fn set_observed(
              last_seen = news.last_seen, engine = news.engine, capacity = news.capacity, \
              tasks_address = news.tasks_address, gpu_report = news.gpu_report, taken = news.taken, \
              engine_id = news.engine_id FROM news WHERE nodes.name = news.name",
-            parameters(seen.len(), 10)
+            parameters(conn.get_database_backend(), seen.len(), 10)
         );
         let values = seen.iter().flat_map(|(name, observed)| {
             let NodeObserved { reachable, problem, last_seen, engine, engine_id, .. } = observed;
@@ -223,7 +223,7 @@ pub async fn set_last_seen(
         let sql = format!(
             "WITH news (name, last_seen) AS (VALUES {}) \
              UPDATE nodes SET last_seen = news.last_seen FROM news WHERE nodes.name = news.name",
-            parameters(seen.len(), 2)
+            parameters(conn.get_database_backend(), seen.len(), 2)
         );
         let values =
             seen.iter().flat_map(|(name, at)| [Value::from(name.as_str()), Value::from(at.0)]);

@@ -139,14 +139,14 @@ pub async fn to_count(conn: &impl ConnectionTrait, most: u64) -> Result<Vec<JobI
 /// See [`crate::Error`].
 pub async fn mark(transaction: &Transaction, jobs: &[JobId]) -> Result<HashSet<JobId>> {
     let mut marked = HashSet::with_capacity(jobs.len());
+    let backend = transaction.get_database_backend();
     for jobs in jobs.chunks(ROWS_A_STATEMENT) {
         let sql = format!(
             "UPDATE jobs SET counted = TRUE WHERE id IN {} AND NOT counted AND state IN {} \
              RETURNING id",
-            parameters(1, jobs.len()),
+            parameters(backend, 1, jobs.len()),
             states::ended()
         );
-        let backend = transaction.get_database_backend();
         let statement = Statement::from_sql_and_values(backend, sql, ids(jobs).map(Value::from));
         for row in transaction.query_all_raw(statement).await? {
             marked.insert(JobId(row.try_get("", "id")?));
@@ -161,6 +161,7 @@ pub async fn mark(transaction: &Transaction, jobs: &[JobId]) -> Result<HashSet<J
 /// See [`crate::Error`].
 pub async fn add(transaction: &Transaction, used: &BTreeMap<UsageKey, Usage>) -> Result<()> {
     let used: Vec<(&UsageKey, &Usage)> = used.iter().collect();
+    let backend = transaction.get_database_backend();
     for used in used.chunks(ROWS_A_STATEMENT) {
         let sql = format!(
             "INSERT INTO usage_days (day, user_name, virtual_cluster, gpu_type, jobs, gpu_ms, \
@@ -173,7 +174,7 @@ pub async fn add(transaction: &Transaction, used: &BTreeMap<UsageKey, Usage>) ->
              wasted_ms = usage_days.wasted_ms + excluded.wasted_ms, \
              queue_ms = usage_days.queue_ms + excluded.queue_ms, \
              asked_ms = usage_days.asked_ms + excluded.asked_ms",
-            parameters(used.len(), 12)
+            parameters(backend, used.len(), 12)
         );
         let values = used.iter().flat_map(|(key, usage)| {
             [
@@ -191,7 +192,6 @@ pub async fn add(transaction: &Transaction, used: &BTreeMap<UsageKey, Usage>) ->
                 Value::from(amount(usage.asked_ms)),
             ]
         });
-        let backend = transaction.get_database_backend();
         transaction.execute_raw(Statement::from_sql_and_values(backend, sql, values)).await?;
     }
     Ok(())

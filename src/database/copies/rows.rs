@@ -45,15 +45,15 @@ async fn read(
     after: &[Value],
 ) -> Result<Vec<Vec<Value>>> {
     let (columns, key) = (table.all_columns(), table.key_columns());
+    let backend = from.get_database_backend();
     let filter = match after {
         [] => String::new(),
-        after => format!("WHERE ({key}) > {}", parameters(1, after.len())),
+        after => format!("WHERE ({key}) > {}", parameters(backend, 1, after.len())),
     };
     let sql = format!(
         "SELECT {columns} FROM {} {filter} ORDER BY {key} LIMIT {ROWS_A_STATEMENT}",
         table.quoted()
     );
-    let backend = from.get_database_backend();
     let statement = Statement::from_sql_and_values(backend, sql, after.to_vec());
     let mut page = Vec::new();
     for row in from.query_all_raw(statement).await? {
@@ -65,14 +65,15 @@ async fn read(
 }
 
 async fn write(to: &impl ConnectionTrait, table: &Table, page: Vec<Vec<Value>>) -> Result<()> {
+    let backend = to.get_database_backend();
     let sql = format!(
         "INSERT INTO {} ({}) VALUES {}",
         table.quoted(),
         table.all_columns(),
-        parameters(page.len(), table.columns.len())
+        parameters(backend, page.len(), table.columns.len())
     );
     let values = page.into_iter().flatten();
-    let statement = Statement::from_sql_and_values(to.get_database_backend(), sql, values);
+    let statement = Statement::from_sql_and_values(backend, sql, values);
     match to.execute_raw(statement).await.map_err(Error::from) {
         Ok(_) => Ok(()),
         // The other kind of database takes not every text: PostgreSQL none with a NUL in it.

@@ -82,17 +82,17 @@ pub async fn set_priority(
 /// # Errors
 /// See [`crate::Error`].
 pub async fn move_many(conn: &impl ConnectionTrait, moves: &[(JobId, i64)]) -> Result<()> {
+    let backend = conn.get_database_backend();
     for moves in moves.chunks(ROWS_A_STATEMENT) {
         let sql = format!(
             "WITH news (id, moved_ms) AS (VALUES {}) \
              UPDATE jobs SET moved_ms = news.moved_ms FROM news \
              WHERE jobs.id = news.id AND jobs.state = '{}'",
-            parameters(moves.len(), 2),
+            parameters(backend, moves.len(), 2),
             State::Waiting.as_str()
         );
         let values =
             moves.iter().flat_map(|(job, moved_ms)| [Value::from(job.0), Value::from(*moved_ms)]);
-        let backend = conn.get_database_backend();
         conn.execute_raw(Statement::from_sql_and_values(backend, sql, values)).await?;
     }
     Ok(())

@@ -17,14 +17,14 @@ use crate::{ConnectionTrait, Result, Transaction, states};
 /// See [`crate::Error`].
 pub async fn remove_many(transaction: &Transaction, jobs: &[JobId]) -> Result<Vec<JobId>> {
     let mut removed = Vec::with_capacity(jobs.len());
+    let backend = transaction.get_database_backend();
     for jobs in jobs.chunks(ROWS_A_STATEMENT) {
         // The other tables' rows go with it, by their references.
         let sql = format!(
             "DELETE FROM jobs WHERE id IN {} AND counted AND state IN {} RETURNING id",
-            parameters(1, jobs.len()),
+            parameters(backend, 1, jobs.len()),
             states::ended()
         );
-        let backend = transaction.get_database_backend();
         let statement = Statement::from_sql_and_values(backend, sql, ids(jobs).map(Value::from));
         for row in transaction.query_all_raw(statement).await? {
             removed.push(JobId(row.try_get("", "id")?));

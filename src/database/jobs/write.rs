@@ -207,7 +207,7 @@ fn update_statement(
          held_at = CASE WHEN news.state = '{waiting}' THEN jobs.held_at END \
          FROM news WHERE jobs.id = news.id AND jobs.state = news.expected \
          AND (jobs.held_at IS NULL OR news.state <> '{preparing}') RETURNING jobs.id",
-        parameters(form(updates.len()), 11)
+        parameters(conn.get_database_backend(), form(updates.len()), 11)
     );
     let values = filled(updates).flat_map(|(id, expected, update)| {
         let retries = update.retries;

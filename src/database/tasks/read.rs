@@ -88,7 +88,7 @@ fn recorded_statement(conn: &impl ConnectionTrait, keys: &[TaskKey]) -> Statemen
          tasks.epoch FROM asked JOIN tasks ON tasks.job = asked.job AND tasks.attempt = asked.attempt \
          AND tasks.role = asked.role AND tasks.task_index = asked.task_index \
          AND tasks.retry = asked.retry",
-        parameters(form(keys.len()), 5)
+        parameters(conn.get_database_backend(), form(keys.len()), 5)
     );
     let values = filled(keys).flat_map(|key| {
         let TaskKey { job, attempt, role, index, retry } = *key;

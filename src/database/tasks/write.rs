@@ -106,7 +106,7 @@ fn intent_statement(
          FROM news WHERE tasks.job = news.job AND tasks.attempt = news.attempt \
          AND tasks.role = news.role AND tasks.task_index = news.task_index \
          AND tasks.retry = news.retry AND tasks.state = news.expected",
-        parameters(form(updates.len()), 7)
+        parameters(conn.get_database_backend(), form(updates.len()), 7)
     );
     let values = filled(updates).flat_map(|(key, expected, update)| {
         let (_, intent) = news(update.intent);
@@ -133,7 +133,7 @@ fn update_statement(
          FROM news WHERE tasks.job = news.job AND tasks.attempt = news.attempt \
          AND tasks.role = news.role AND tasks.task_index = news.task_index \
          AND tasks.retry = news.retry AND tasks.state = news.expected",
-        parameters(form(updates.len()), 15)
+        parameters(conn.get_database_backend(), form(updates.len()), 15)
     );
     let values = filled(updates).flat_map(|(key, expected, update)| {
         let progress = match (update.state, &update.progress) {
