@@ -1,6 +1,7 @@
 //! The program that runs beside each task in its container: what it is told.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use protocol::environment::stripped;
 use protocol::guest::{CODE, GuestConfig, GuestLease, GuestPeer, GuestSsh};
@@ -44,17 +45,43 @@ pub(crate) fn peers(spec: &JobSpec, places: &[TaskPlacement]) -> Vec<GuestPeer> 
     }
 }
 
+/// A job's key pairs as its tasks' guests are told of them: worked out once, however many tasks it has.
+pub(crate) struct JobKeys {
+    host: String,
+    entry: String,
+    /// The public half of the entry.
+    line: String,
+}
+
+/// They are secrets.
+impl fmt::Debug for JobKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JobKeys")
+    }
+}
+
+impl JobKeys {
+    pub(crate) fn of(seal: &Seal, job: JobId, key: &JobKey) -> Self {
+        let host = keys::private_key(seal, job, key, Pair::Host);
+        let entry = keys::private_key(seal, job, key, Pair::Entry);
+        Self {
+            host: keys::openssh(&host),
+            line: keys::public_line(&entry),
+            entry: keys::openssh(&entry),
+        }
+    }
+}
+
 /// What a task's guest is told, as JSON; of its [`peers`] only if it fits a variable with them.
 /// `own_network`: nobody else is in the container's. `admitted` are public keys that may enter besides
 /// the job's own.
 pub(crate) fn told(
-    seal: &Seal,
-    job: (JobId, &JobKey, &JobSpec),
+    (spec, keys): (&JobSpec, &JobKeys),
     place: (&TaskPlacement, &[GuestPeer], bool),
     command: String,
     (admitted, lease): (Vec<String>, Option<GuestLease>),
 ) -> String {
-    let mut config = GuestConfig { lease, ..config(seal, job, place, command, admitted) };
+    let mut config = GuestConfig { lease, ..config((spec, keys), place, command, admitted) };
     let told = json(&config);
     match &mut config.ssh {
         Some(ssh) if told.len() > LONGEST => {
@@ -70,23 +97,17 @@ fn json(config: &GuestConfig) -> String {
 }
 
 fn config(
-    seal: &Seal,
-    job: (JobId, &JobKey, &JobSpec),
+    (spec, keys): (&JobSpec, &JobKeys),
     (mine, peers, own_network): (&TaskPlacement, &[GuestPeer], bool),
     command: String,
     admitted: Vec<String>,
 ) -> GuestConfig {
-    let (id, key, spec) = job;
-    let ssh = mine.ssh_port().map(|port| {
-        let entry = keys::private_key(seal, id, key, Pair::Entry);
-        let host = keys::private_key(seal, id, key, Pair::Host);
-        GuestSsh {
-            port,
-            host_key: keys::openssh(&host),
-            job_key: keys::openssh(&entry),
-            authorized_keys: [keys::public_line(&entry)].into_iter().chain(admitted).collect(),
-            peers: peers.to_vec(),
-        }
+    let ssh = mine.ssh_port().map(|port| GuestSsh {
+        port,
+        host_key: keys.host.clone(),
+        job_key: keys.entry.clone(),
+        authorized_keys: [keys.line.clone()].into_iter().chain(admitted).collect(),
+        peers: peers.to_vec(),
     });
     GuestConfig {
         command,
@@ -147,10 +168,9 @@ pub(crate) mod tests {
                 ports: ports.clone(),
             })
             .collect();
-        let job = (JobId(1), &key, &spec);
+        let keys = JobKeys::of(&seal, JobId(1), &key);
         let text = super::told(
-            &seal,
-            job,
+            (&spec, &keys),
             (&places[0], &peers(&spec, &places), false),
             "true".into(),
             (Vec::new(), None),

@@ -20,13 +20,13 @@ use super::once::Once;
 use crate::accounts::people::People;
 use crate::container::code;
 use crate::container::folders::{self, Wanted};
+use crate::container::guest::{self, JobKeys};
 use crate::container::held::Held;
 use crate::container::storages::{self, Mounted};
-use crate::container::{guest, public_keys, registry, secrets};
+use crate::container::{public_keys, registry, secrets};
 use crate::known::active::Active;
 use crate::lock::lock;
 use crate::records::store::Store;
-use crate::secrets::sealing::Seal;
 use crate::shared::Shared;
 
 /// Tasks of a job for which a launch takes one more unit of room: what its environment takes on the
@@ -70,6 +70,7 @@ pub(super) struct Read {
     pub(super) commands: Vec<Arc<str>>,
     /// All tasks, as each one's guest is told of them.
     pub(super) peers: Vec<GuestPeer>,
+    pub(super) keys: JobKeys,
 }
 
 /// The public keys of the job's owner at some moment.
@@ -162,18 +163,33 @@ impl Attempt {
     }
 
     /// What never changes.
-    pub(super) async fn read(&self, seal: &Seal, store: &Store) -> Result<Arc<Read>, LaunchError> {
-        self.read.get(|_, _| true, self.read_now(seal, store)).await
+    pub(super) async fn read(
+        self: &Arc<Self>,
+        shared: &Arc<Shared>,
+    ) -> Result<Arc<Read>, LaunchError> {
+        self.read.get(|_, _| true, self.read_now(shared)).await
     }
 
-    async fn read_now(&self, seal: &Seal, store: &Store) -> Result<Arc<Read>, LaunchError> {
-        let secrets = secrets::of_job(seal, store, &self.spec, (self.job, &self.key)).await?;
+    async fn read_now(self: &Arc<Self>, shared: &Arc<Shared>) -> Result<Arc<Read>, LaunchError> {
+        let of = (self.job, &self.key);
+        let secrets = secrets::of_job(&shared.seal, &shared.store, &self.spec, of).await?;
         let secrets = secrets.ok_or(LaunchError::Sealed)?;
+        if self.places.len() <= TASKS_A_UNIT {
+            return Ok(Arc::new(self.make(secrets, shared)));
+        }
+        // For thousands of tasks it takes its time: off the runtime's threads.
+        let (attempt, shared) = (Arc::clone(self), Arc::clone(shared));
+        let made = tokio::task::spawn_blocking(move || attempt.make(secrets, &shared)).await;
+        made.map(Arc::new).map_err(|error| LaunchError::Records(error.to_string()))
+    }
+
+    fn make(&self, secrets: Secrets, shared: &Shared) -> Read {
         let command = |role: &TaskRole| protocol::secrets::fill(&role.command, &secrets);
         let commands = self.spec.roles.iter().map(|role| command(role).into()).collect();
-        let env = environment::of_job(&self.facts(store), &self.places).into();
+        let env = environment::of_job(&self.facts(&shared.store), &self.places).into();
         let peers = guest::peers(&self.spec, &self.places);
-        Ok(Arc::new(Read { secrets, env, commands, peers }))
+        let keys = JobKeys::of(&shared.seal, self.job, &self.key);
+        Read { secrets, env, commands, peers, keys }
     }
 
     /// The owner's public keys, read anew when any have changed.
@@ -264,12 +280,12 @@ impl Attempt {
 
     /// Credentials of a role's registry: its own, else those of `authFile`.
     pub(super) async fn registry_auth(
-        &self,
-        shared: &Shared,
+        self: &Arc<Self>,
+        shared: &Arc<Shared>,
         role: &TaskRole,
     ) -> Result<Option<RegistryAuth>, LaunchError> {
         if let Some(auth) = role.registry.clone() {
-            let read = self.read(&shared.seal, &shared.store).await?;
+            let read = self.read(shared).await?;
             let password = protocol::secrets::fill(&auth.password, &read.secrets);
             return Ok(Some(RegistryAuth { password, ..auth }));
         }

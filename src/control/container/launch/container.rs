@@ -24,7 +24,7 @@ pub(super) async fn spec(
     admitted: &Admitted,
     provided: Provided,
 ) -> Result<ContainerSpec, LaunchError> {
-    let read = launch.attempt.read(&launch.shared.seal, &launch.shared.store).await?;
+    let read = launch.attempt.read(&launch.shared).await?;
     let (role, place) = (launch.role()?, launch.place()?);
     let cluster = launch.shared.nodes.cluster();
     let node = cluster.node(&place.node);
@@ -117,7 +117,7 @@ fn told(
     (admitted, volume): (&Admitted, String),
 ) -> Option<engine::Guest> {
     let attempt = &launch.attempt;
-    let job = (attempt.job, &attempt.key, attempt.spec.as_ref());
+    let job = (attempt.spec.as_ref(), &read.keys);
     let command = read.commands.get(launch.task.role as usize)?.to_string();
     let of_job = public_keys::of_job(&attempt.spec, &role.name, &read.secrets);
     let admitted = [admitted.lines.as_slice(), &of_job].concat();
@@ -125,7 +125,7 @@ fn told(
     let run = (&launch.task, launch.epoch);
     let lease = attempt.lease.map(|seconds| lease::told((seal, installation), run, seconds));
     let place = (place, read.peers.as_slice(), own_network);
-    let config = guest::told(seal, job, place, command, (admitted, lease));
+    let config = guest::told(job, place, command, (admitted, lease));
     Some(engine::Guest { volume, config })
 }
 
