@@ -82,13 +82,15 @@ pub fn of_job(facts: &JobFacts, tasks: &[TaskPlacement]) -> Vec<(String, String)
     tasks.sort_by_key(|task| (task.role, task.index));
     job_variables(&mut set, facts);
     host_lists(&mut set, facts, &tasks);
+    let names: Vec<Vec<String>> = facts.spec.roles.iter().map(names_of).collect();
     for place in &tasks {
-        if let Some(role) = role_of(facts, place.role) {
-            peer_variables(&mut set, role, place);
+        let names = usize::try_from(place.role).ok().and_then(|role| names.get(role));
+        for name in names.into_iter().flatten() {
+            peer_variables(&mut set, name, place);
         }
     }
-    for role in &facts.spec.roles {
-        each_role_variables(&mut set, role);
+    for (role, names) in facts.spec.roles.iter().zip(&names) {
+        names.iter().for_each(|name| each_role_variables(&mut set, role, name));
     }
     set.add_users();
     set.own.into_iter().collect()
@@ -272,28 +274,31 @@ fn host_lists(set: &mut Set<'_>, facts: &JobFacts, tasks: &[&TaskPlacement]) {
     }
 }
 
-/// Address and ports of one task of the job.
-fn peer_variables(set: &mut Set<'_>, role: &TaskRole, place: &TaskPlacement) {
+/// What a role is called in names of variables, each once: thousands of tasks have some for each.
+fn names_of(role: &TaskRole) -> Vec<String> {
+    let mut names = vec![role.name.to_string(), stripped(role.name.as_str())];
+    names.dedup();
+    names
+}
+
+/// Address and ports of one task of the job, whose role has this name.
+fn peer_variables(set: &mut Set<'_>, name: &str, place: &TaskPlacement) {
     let index = place.index;
-    for name in [role.name.to_string(), stripped(role.name.as_str())] {
-        set.put_new(&format!("HOST_IP_{name}_{index}"), &place.address);
-        for (label, ports) in place.ports.iter() {
-            let ports = joined(ports);
-            set.put_new(&format!("PORT_LIST_{name}_{index}_{label}"), &ports);
-            set.put_new(&format!("{name}_{index}_{label}_PORT"), &ports);
-        }
+    set.put_new(&format!("HOST_IP_{name}_{index}"), &place.address);
+    for (label, ports) in place.ports.iter() {
+        let ports = joined(ports);
+        set.put_new(&format!("PORT_LIST_{name}_{index}_{label}"), &ports);
+        set.put_new(&format!("{name}_{index}_{label}_PORT"), &ports);
     }
 }
 
-fn each_role_variables(set: &mut Set<'_>, role: &TaskRole) {
-    for name in [role.name.to_string(), stripped(role.name.as_str())] {
-        set.put_new(&format!("TASK_ROLE_TASK_COUNT_{name}"), &role.count.to_string());
-        set.put_new(&format!("RESOURCE_{name}"), &resources(role));
-        let failed = optional(role.completion.min_failed);
-        set.put_new(&format!("MIN_FAILED_TASK_COUNT_{name}"), &failed);
-        let succeeded = optional(role.completion.min_succeeded);
-        set.put_new(&format!("MIN_SUCCEEDED_TASK_COUNT_{name}"), &succeeded);
-    }
+fn each_role_variables(set: &mut Set<'_>, role: &TaskRole, name: &str) {
+    set.put_new(&format!("TASK_ROLE_TASK_COUNT_{name}"), &role.count.to_string());
+    set.put_new(&format!("RESOURCE_{name}"), &resources(role));
+    let failed = optional(role.completion.min_failed);
+    set.put_new(&format!("MIN_FAILED_TASK_COUNT_{name}"), &failed);
+    let succeeded = optional(role.completion.min_succeeded);
+    set.put_new(&format!("MIN_SUCCEEDED_TASK_COUNT_{name}"), &succeeded);
 }
 
 fn own_role_variables(set: &mut Set<'_>, role: &TaskRole, (position, index): (u32, u32)) {

@@ -130,10 +130,12 @@ fn peer(spec: &JobSpec, place: &TaskPlacement) -> Option<GuestPeer> {
     })
 }
 
-/// The task under the name that OpenPAI gave it.
+/// The task under the name that OpenPAI gave it, where it is another one.
 fn renamed(spec: &JobSpec, place: &TaskPlacement) -> Option<GuestPeer> {
-    let role = stripped(spec.roles.get(place.role as usize)?.name.as_str());
-    let alias = (!role.is_empty()).then(|| format!("{role}-{}", place.index))?;
+    let own = spec.roles.get(place.role as usize)?.name.as_str();
+    let role = stripped(own);
+    let is_other = !role.is_empty() && role != own;
+    let alias = is_other.then(|| format!("{role}-{}", place.index))?;
     Some(GuestPeer { alias, ..peer(spec, place)? })
 }
 

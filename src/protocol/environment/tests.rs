@@ -298,6 +298,13 @@ fn a_role_named_like_a_position() {
 }
 
 #[test]
+fn a_role_is_called_once_by_a_name_that_is_the_same_in_both_spellings() {
+    let roles = spec(Dialect::Pai).roles;
+    let names: Vec<_> = roles.iter().map(names_of).collect();
+    assert_eq!(names, [vec!["ps_server", "psserver"], vec!["worker"]]);
+}
+
+#[test]
 fn names_keep_their_characters() {
     let mut odd = spec(Dialect::Pai);
     odd.roles[0].name = RoleName::new("p.s~1").unwrap();
