@@ -61,6 +61,14 @@ pub(crate) async fn rest_after(began: Instant, moved: usize) {
     tokio::time::sleep(pause(began.elapsed(), moved)).await;
 }
 
+/// Does one after the other, and lets others have the thread in between, however many there are.
+pub(crate) async fn one_by_one<T>(all: impl IntoIterator<Item = T>, mut act: impl FnMut(T)) {
+    for one in all {
+        act(one);
+        tokio::task::coop::consume_budget().await;
+    }
+}
+
 fn pause(took: Duration, moved: usize) -> Duration {
     let least = if moved < MANY { Duration::ZERO } else { GATHERING };
     took.clamp(least, LONGEST_REST)
@@ -140,6 +148,18 @@ mod tests {
             let rest = pause(Duration::from_millis(took), moved);
             assert_eq!(rest, Duration::from_millis(rests), "after {took} ms and {moved} jobs");
         }
+    }
+
+    #[tokio::test]
+    async fn others_have_their_turns_while_thousands_are_begun() {
+        let others = tokio::spawn(async {
+            for _ in 0..10 {
+                tokio::task::yield_now().await;
+            }
+        });
+        let mut met = 0;
+        one_by_one(0..5_000, |_| met += usize::from(others.is_finished())).await;
+        assert!(met > 0, "they have come to their end meanwhile");
     }
 
     #[test]

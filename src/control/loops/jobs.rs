@@ -21,7 +21,7 @@ use crate::known::passes::{Passes, Rhythm};
 use crate::known::queue::Queue;
 use crate::known::told::Told;
 use crate::shared::Shared;
-use crate::wake::{Steps, rest_after};
+use crate::wake::{Steps, one_by_one, rest_after};
 
 mod act;
 mod case;
@@ -221,11 +221,11 @@ impl Loop {
             self.shared.live.bells.jobs.ring();
             return Ok(());
         }
-        for (case, decision) in decided {
-            for action in &decision.actions {
-                perform(&self.acts, case, action);
-            }
+        let mut actions: Vec<(&Case, &Action)> = Vec::new();
+        for (case, decision) in &decided {
+            actions.extend(decision.actions.iter().map(|action| (*case, action)));
         }
+        one_by_one(actions, |(case, action)| perform(&self.acts, case, action)).await;
         self.shared.live.note_stored(writes.again.iter().map(|task| task.key.job));
         self.cases.apply(&writes);
         Ok(())

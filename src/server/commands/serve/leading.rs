@@ -19,6 +19,7 @@ use crate::auth::session_store::{SessionDatabase, Store};
 use crate::config::{Config, Demonstration, Providers};
 use crate::guest;
 use crate::health::OfControl;
+use crate::openapi;
 use crate::router::{metrics_router, router};
 use crate::site::Site;
 use crate::state::{AppState, StateOptions};
@@ -46,6 +47,8 @@ impl Leading {
         (desk, shutdown): (&Desk, &CancellationToken),
     ) -> anyhow::Result<Self> {
         let Providers { options: sign_in, oidc, ways } = config.sign_in.providers()?;
+        // What is asked is compared with it: nobody's first question waits until it is made.
+        let document = tokio::task::spawn_blocking(openapi::document);
         let control = start_control((config, consent), sign_in, lead.mandate().clone()).await?;
         let (control, tasks) = (Arc::new(control), TaskTracker::new());
         let over = shutdown.child_token();
@@ -73,6 +76,7 @@ impl Leading {
         let probe = Arc::new(OfControl::new(Arc::clone(&control)));
         let state = AppState::new(control.backend.clone(), probe, options);
         let beside = state.tasks.clone();
+        document.await.context("the document of what can be asked cannot be made")?;
         let portal = router(state.clone(), Store::new(control.clone()));
         let servers = portal.clone();
         desk.set(Some(Routers { portal, metrics: metrics_router(state), servers }));
