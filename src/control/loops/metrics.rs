@@ -7,7 +7,7 @@ mod keep;
 mod node;
 mod rule;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -55,10 +55,10 @@ async fn measure(shared: &Shared, shutdown: &CancellationToken) {
     let mut asked = FuturesUnordered::<BoxFuture<'_, NodeName>>::new();
     let mut silent = HashSet::new();
     let every = shared.settings.rules.measured_every.0;
-    let parts = if every < PARTED { 1 } else { PARTS };
-    let mut times = tokio::time::interval(every / parts);
+    let number = if every < PARTED { 1 } else { PARTS };
+    let mut times = tokio::time::interval(every / number);
     times.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut turns = (0..parts).cycle();
+    let mut parts = VecDeque::new();
     loop {
         tokio::select! {
             biased;
@@ -67,8 +67,10 @@ async fn measure(shared: &Shared, shutdown: &CancellationToken) {
                 silent.remove(&answered);
             }
             _ = times.tick() => {
-                let part = turns.next().map(|turn| (turn, parts));
-                for node in to_measure(shared, part) {
+                if parts.is_empty() {
+                    parts = in_parts(shared.nodes.observations().keys(), number);
+                }
+                for node in to_measure(shared, &parts.pop_front().unwrap_or_default()) {
                     if silent.insert(node.name.clone()) {
                         asked.push(node.measure(shared).boxed());
                     }
@@ -78,18 +80,29 @@ async fn measure(shared: &Shared, shutdown: &CancellationToken) {
     }
 }
 
-/// Nodes that answer, on which something runs or whose GPUs are told of; none where nothing is to be measured. Of some
-/// parts of all nodes only one, if that is said.
-fn to_measure(shared: &Shared, part: Option<(u32, u32)>) -> Vec<Node> {
+/// All nodes in so many parts, of which each is gone through once; none where there are no nodes yet.
+fn in_parts<'a>(nodes: impl Iterator<Item = &'a NodeName>, number: u32) -> VecDeque<Vec<NodeName>> {
+    let mut parts: VecDeque<Vec<NodeName>> = (0..number).map(|_| Vec::new()).collect();
+    for node in nodes {
+        if let Some(part) = parts.get_mut(part_of(node, number) as usize) {
+            part.push(node.clone());
+        }
+    }
+    if parts.iter().all(Vec::is_empty) {
+        parts.clear();
+    }
+    parts
+}
+
+/// Those of these nodes that answer, on which something runs or whose GPUs are told of; none where nothing is to be
+/// measured.
+fn to_measure(shared: &Shared, nodes: &[NodeName]) -> Vec<Node> {
     if shared.settings.rules.unmeasured {
         return Vec::new();
     }
     let cluster = shared.nodes.cluster();
     let observations = shared.nodes.observations();
-    let wanted = observations
-        .iter()
-        .filter(|(name, _)| part.is_none_or(|(turn, parts)| part_of(name, parts) == turn));
-    let nodes = wanted.filter_map(|(name, observation)| match observation {
+    let nodes = nodes.iter().filter_map(|name| match observations.get(name)? {
         Observation::Answers { engine, containers, .. } => {
             let running: Vec<_> = running_of(containers).collect();
             let record = cluster.node(name);
@@ -126,4 +139,25 @@ fn running_of(
         ContainerStatus::Running { started_at } => Some((container.key, started_at)),
         ContainerStatus::Created | ContainerStatus::Exited { .. } => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_node_is_in_one_of_the_parts() {
+        let mut nodes: Vec<NodeName> =
+            (0..1_000).map(|number| format!("node-{number}").parse().unwrap()).collect();
+        for number in [1, PARTS] {
+            let parts = in_parts(nodes.iter(), number);
+            assert_eq!(parts.len(), number as usize);
+            assert!(parts.iter().all(|part| !part.is_empty()));
+            let mut all: Vec<NodeName> = parts.into_iter().flatten().collect();
+            all.sort();
+            nodes.sort();
+            assert_eq!(all, nodes);
+        }
+        assert!(in_parts([].iter(), PARTS).is_empty(), "it is looked again at the next turn");
+    }
 }

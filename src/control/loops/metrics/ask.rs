@@ -49,8 +49,12 @@ pub(super) async fn run(shared: &Shared, shutdown: &CancellationToken) {
             _ = times.tick() => {
                 let at = now();
                 turns.forget_past(at);
-                for node in to_measure(shared, None) {
-                    let is_due = node.asked && !node.running.is_empty() && asking.len() < MOST;
+                let cluster = shared.nodes.cluster();
+                let nodes = cluster.records().filter(|record| is_asked(record));
+                let nodes: Vec<NodeName> =
+                    nodes.map(|record| record.settings.name.clone()).collect();
+                for node in to_measure(shared, &nodes) {
+                    let is_due = !node.running.is_empty() && asking.len() < MOST;
                     if is_due && turns.begin(&node.name, at) {
                         asking.push(ask(node, &shared.readings).boxed());
                     }
