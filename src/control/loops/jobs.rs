@@ -46,8 +46,9 @@ use writes::Writes;
 
 /// Jobs whose time has come are looked for so often even when nothing rings.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Everything is read anew so often, whatever was told.
-const WHOLE: Duration = Duration::from_secs(60);
+/// Everything is read anew so often, whatever was told. Whatever is in doubt is read at once; of tens of thousands that
+/// run to read all takes longer than all else that is done for them.
+const WHOLE: Duration = Duration::from_secs(300);
 /// The longest pause after a pass that failed, whatever rings meanwhile.
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);
 /// Without it no job goes on.
