@@ -47,8 +47,8 @@ impl Leading {
         (desk, shutdown): (&Desk, &CancellationToken),
     ) -> anyhow::Result<Self> {
         let Providers { options: sign_in, oidc, ways } = config.sign_in.providers()?;
-        // What is asked is compared with it: nobody's first question waits until it is made.
-        let document = tokio::task::spawn_blocking(openapi::document);
+        // What is asked is compared with it: it is made meanwhile, so that nobody's first question waits for it.
+        drop(tokio::task::spawn_blocking(openapi::document));
         let control = start_control((config, consent), sign_in, lead.mandate().clone()).await?;
         let (control, tasks) = (Arc::new(control), TaskTracker::new());
         let over = shutdown.child_token();
@@ -76,7 +76,6 @@ impl Leading {
         let probe = Arc::new(OfControl::new(Arc::clone(&control)));
         let state = AppState::new(control.backend.clone(), probe, options);
         let beside = state.tasks.clone();
-        document.await.context("the document of what can be asked cannot be made")?;
         let portal = router(state.clone(), Store::new(control.clone()));
         let servers = portal.clone();
         desk.set(Some(Routers { portal, metrics: metrics_router(state), servers }));
