@@ -9,9 +9,10 @@ use protocol::wait::{WaitReason, Waiting};
 use crate::answer::admit::never;
 use crate::answer::elsewhere::elsewhere;
 use crate::answer::waiting::resting;
-use crate::cluster::claim::Claim;
+use crate::cluster::tenant::Stay;
 use crate::model::remaining::Remaining;
 use crate::model::{Expected, Explanation, Ground, Plan, Request, Snapshot};
+use crate::numbers::gpus::Bits;
 use crate::numbers::indices::AccountIndex;
 use crate::numbers::request::{Class, Wanted};
 use crate::pass::fit::{Look, undo};
@@ -239,7 +240,11 @@ impl State {
                 let accounts = cluster.accounts(class.cluster).iter();
                 let owners = accounts.map(|account| cluster.cells.owner(*account));
                 let all = owners.flat_map(|owner| &cluster.counting[owner]);
-                all.filter(|(job, _)| self.holds_what_is_asked(**job, class)).map(end).collect()
+                let types = asked_types(class);
+                let holds = |stay: &Stay| types == 0 || types & stay.types != 0;
+                all.filter(|(_, stay)| holds(stay))
+                    .map(|(job, stay)| end((job, &stay.life)))
+                    .collect()
             }
         };
         let first = ends.len().min(HOLDERS);
@@ -248,15 +253,6 @@ impl State {
         }
         ends[..first].sort_unstable();
         ends.into_iter().map(|(_, job)| job).collect()
-    }
-
-    /// Whether a job holds GPUs of a type that would do for a class, if that asks for any.
-    fn holds_what_is_asked(&self, job: JobId, class: &Class) -> bool {
-        let with_gpus = class.roles.iter().map(|role| &role.ask).filter(|ask| ask.gpus > 0);
-        let types = with_gpus.fold(0, |types, ask| types | ask.types);
-        let of_type = |claim: &Claim| claim.gpus != 0 && types >> claim.gpu_type & 1 == 1;
-        let tenant = self.cluster.tenants.get(&job);
-        types == 0 || tenant.is_some_and(|tenant| tenant.claims.iter().any(of_type))
     }
 
     /// When a job that has a reservation starts.
@@ -292,6 +288,12 @@ impl State {
         }
         expected
     }
+}
+
+/// The types of GPUs that would do for a class; none where it asks for none.
+fn asked_types(class: &Class) -> Bits {
+    let with_gpus = class.roles.iter().map(|role| &role.ask).filter(|ask| ask.gpus > 0);
+    with_gpus.fold(0, |types, ask| types | ask.types)
 }
 
 /// What is said of a job that has no place in the queue.

@@ -14,7 +14,8 @@ use crate::cluster::owners::Owners;
 use crate::cluster::ports::Ports;
 use crate::cluster::ranks::Ranks;
 use crate::cluster::score::Measure;
-use crate::cluster::tenant::Tenant;
+use crate::cluster::spare::Spare;
+use crate::cluster::tenant::{Stay, Tenant};
 use crate::cluster::topology::Topology;
 use crate::cluster::workload::{Workload, guess};
 use crate::model::remaining::Remaining;
@@ -34,12 +35,14 @@ pub(crate) mod claim;
 pub(crate) mod index;
 mod learning;
 pub(crate) mod limits;
+mod members;
 pub(crate) mod node;
 pub(crate) mod nodes;
 pub(crate) mod owners;
 pub(crate) mod ports;
 pub(crate) mod ranks;
 pub(crate) mod score;
+pub(crate) mod spare;
 pub(crate) mod tenant;
 pub(crate) mod topology;
 pub(crate) mod usable;
@@ -68,11 +71,11 @@ pub(crate) struct Cluster {
     /// By account: nodes on which it has a block.
     pub(crate) lodgings: By<AccountIndex, BTreeSet<NodeIndex>>,
     /// By account: jobs that run in its cells.
-    pub(crate) counting: By<AccountIndex, BTreeMap<JobId, Remaining>>,
+    pub(crate) counting: By<AccountIndex, BTreeMap<JobId, Stay>>,
     /// By node and account: GPUs its guaranteed work had there when the cluster was made.
     pub(crate) together: HashMap<(NodeIndex, AccountIndex), Bits>,
     /// Jobs on nodes that are everybody's.
-    pub(crate) in_the_open: BTreeMap<JobId, Remaining>,
+    pub(crate) in_the_open: BTreeMap<JobId, Stay>,
     /// Jobs that run on borrowed resources.
     pub(crate) borrowed: BTreeSet<JobId>,
     /// What each user's jobs have.
@@ -159,8 +162,11 @@ impl Cluster {
     /// Makes the index of nodes anew.
     fn renew(&mut self) {
         self.index = Index::default();
-        let nodes = self.states.numbered();
-        self.numbers = nodes.map(|(node, state)| self.index.set(node, None, state)).collect();
+        let Self { states, kinds, index, .. } = self;
+        let of = |(node, state): (NodeIndex, &NodeState)| {
+            index.set(node, None, (state, &kinds[state.kind]))
+        };
+        self.numbers = states.numbered().map(of).collect();
     }
 
     /// Keeps the index small.
@@ -267,7 +273,14 @@ impl Cluster {
 
     /// Tells the index what became of a node.
     pub(crate) fn touch(&mut self, node: NodeIndex) {
-        self.numbers[node] = self.index.set(node, Some(self.numbers[node]), &self.states[node]);
+        let state = &self.states[node];
+        let known = (state, &self.kinds[state.kind]);
+        self.numbers[node] = self.index.set(node, Some(self.numbers[node]), known);
+    }
+
+    /// What is free on a node.
+    pub(crate) fn spare_of(&self, node: NodeIndex) -> &Spare {
+        self.index.spare(self.numbers[node])
     }
 
     /// Adds the claim to its block, which is bound with the first and let go with the last.
@@ -348,12 +361,13 @@ impl Cluster {
         if tenant.standing == Standing::Borrowed {
             self.borrowed.insert(job);
         }
+        let stay = tenant.stay();
         for claim in &tenant.claims {
             if let Right::Of(account) = claim.right {
-                self.counting[self.cells.owner(account)].insert(job, tenant.life);
+                self.counting[self.cells.owner(account)].insert(job, stay);
             }
             if claim.node.is_some_and(|node| self.kind_of(node).size == 0) {
-                self.in_the_open.insert(job, tenant.life);
+                self.in_the_open.insert(job, stay);
             }
         }
         self.owners.count(&tenant, 1);
@@ -369,7 +383,7 @@ impl Cluster {
         };
         tenant.life = life;
         let lists = self.counting.iter_mut().chain([&mut self.in_the_open]);
-        lists.filter_map(|list| list.get_mut(&job)).for_each(|known| *known = life);
+        lists.filter_map(|list| list.get_mut(&job)).for_each(|known| known.life = life);
     }
 
     /// A job ends: all it has is given back.

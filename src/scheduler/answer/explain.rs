@@ -8,9 +8,10 @@ use protocol::resources::PortRange;
 use protocol::wait::{ResourceKind, WaitReason};
 
 use crate::cluster::Cluster;
-use crate::cluster::node::NodeState;
 use crate::cluster::ports::View;
+use crate::cluster::spare::Spare;
 use crate::model::{Request, Scarce, WHOLE_GPU};
+use crate::numbers::amounts::Amounts;
 use crate::numbers::gpus::{Bits, positions};
 use crate::numbers::indices::NodeIndex;
 use crate::numbers::kind::Kind;
@@ -198,91 +199,115 @@ fn nodes_down(cluster: &Cluster, class: &Class, role: &RoleWant) -> u32 {
     u32::try_from(down).unwrap_or(u32::MAX)
 }
 
-/// What a node has free of a GPU type, in thousandths.
-struct FreeGpus {
-    gpu_type: u8,
-    all: i64,
-    /// The most that one task can have: of one GPU for a task that takes a part of one.
-    most: i64,
-}
-
-/// What is free of each wanted type.
-fn free_gpus<'s>(
-    kind: &'s Kind,
-    state: &'s NodeState,
-    role: &RoleWant,
-) -> impl Iterator<Item = FreeGpus> + use<'s> {
-    let (shares, types) = (role.ask.shares(), role.ask.types);
-    let admits = kind.admits(&role.ask);
-    let wanted = kind.types.iter().filter(move |(number, _)| admits && types >> number & 1 == 1);
-    wanted.map(move |(number, bits)| {
-        let whole = i64::from((bits & state.free_gpus).count_ones() * WHOLE_GPU);
-        if !shares {
-            return FreeGpus { gpu_type: *number, all: whole, most: whole };
-        }
-        let inside = |(position, _): &&(u8, u32)| bits >> *position & 1 == 1;
-        let parts = || state.shared.iter().filter(inside).map(|(_, left)| i64::from(*left));
-        let largest = parts().max().unwrap_or(0);
-        let most = if whole > 0 { WHOLE_GPU.into() } else { largest };
-        FreeGpus { gpu_type: *number, all: whole + parts().sum::<i64>(), most }
-    })
-}
-
-/// What a node has for a task of a role, in the order in which it is said to be short.
+/// What is free on some nodes, and of ports so many for a task of a role: in the order in which it is said to
+/// be short, what it needs and what is there.
 fn has(
     cluster: &Cluster,
-    (state, node): (&NodeState, NodeIndex),
+    (spare, ports_left): (&Spare, i64),
     role: &RoleWant,
 ) -> [(ResourceKind, i64, i64); 5] {
-    let kind = &cluster.kinds[state.kind];
-    let gpus = free_gpus(kind, state, role).map(|gpus| gpus.most).max().unwrap_or(0);
-    let ports = i64::from(role.any_ports)
-        + role.numbered.iter().map(|span| i64::from(span.last - span.first) + 1).sum::<i64>();
-    let pool = cluster.fixed[node].ports;
-    let ports_left = match cluster.ports.tasks(pool, role, View::Real, 1) {
-        0 => cluster.ports.free(pool).clamp(0, (ports - 1).max(0)),
-        _ => ports,
-    };
+    let gpus = spare.gpus_for(&cluster.kinds[spare.kind], role);
+    let most = gpus.map(|gpus| gpus.most).max().unwrap_or(0);
+    let Amounts { cpus, memory, disk } = spare.amounts;
     [
-        (ResourceKind::Gpu, role.ask.gpu_milli(), gpus),
-        (ResourceKind::Cpu, role.ask.each.cpus, state.free.cpus),
-        (ResourceKind::Memory, role.ask.each.memory, state.free.memory),
-        (ResourceKind::Disk, role.ask.each.disk, state.free.disk),
-        (ResourceKind::Port, ports, ports_left),
+        (ResourceKind::Gpu, role.ask.gpu_milli(), most),
+        (ResourceKind::Cpu, role.ask.each.cpus, cpus),
+        (ResourceKind::Memory, role.ask.each.memory, memory),
+        (ResourceKind::Disk, role.ask.each.disk, disk),
+        (ResourceKind::Port, ports_of(role), ports_left),
     ]
 }
 
-/// Not one task of the role fits anywhere: what it lacks where it lacks least.
-pub(crate) fn scarce(cluster: &Cluster, class: &Class, role: &RoleWant) -> Option<Scarce> {
-    let mut best: Option<(usize, ResourceKind, i64, i64)> = None;
-    let mut free = [0_i64; 5];
-    let mut free_of_type = vec![0_i64; cluster.names.types.len()];
-    for (state, node, count) in cluster.states_for(class) {
-        let all = has(cluster, (state, node), role);
-        for (sum, (_, _, has)) in free.iter_mut().zip(&all) {
-            *sum = sum.saturating_add(count.saturating_mul(*has));
+/// How many ports a task of a role needs.
+fn ports_of(role: &RoleWant) -> i64 {
+    let numbered = role.numbered.iter().map(|span| i64::from(span.last - span.first) + 1);
+    i64::from(role.any_ports) + numbered.sum::<i64>()
+}
+
+/// How many ports a node has for a task of a role: so many as it needs, or fewer.
+fn ports_left(cluster: &Cluster, node: NodeIndex, role: &RoleWant) -> i64 {
+    let (pool, ports) = (cluster.fixed[node].ports, ports_of(role));
+    match cluster.ports.tasks(pool, role, View::Real, 1) {
+        0 => cluster.ports.free(pool).clamp(0, (ports - 1).max(0)),
+        _ => ports,
+    }
+}
+
+/// Goes through what is free on ready nodes that a class may use: what, on how many nodes, and how many ports for a
+/// task. One by one they are looked at only where it names them, or where those that have the same else may differ in ports.
+fn each_spare(
+    cluster: &Cluster,
+    class: &Class,
+    role: &RoleWant,
+    mut see: impl FnMut(&Spare, i64, i64),
+) {
+    let by_ports = role.alone_on_address() || cluster.ports.may_lack(role.any_ports);
+    if class.only.is_none() && !by_ports {
+        let ports = ports_of(role);
+        cluster.spares_for(class).for_each(|(spare, nodes)| see(spare, nodes, ports));
+        return;
+    }
+    let by_node = cluster.nodes_for(class);
+    by_node.for_each(|(spare, node)| see(spare, 1, ports_left(cluster, node, role)));
+}
+
+/// What all nodes have free that could take tasks of a role, and what one of them lacks that lacks least.
+#[derive(Debug)]
+struct Looked {
+    /// In the order of [`has`].
+    free: [i64; 5],
+    free_of_type: Vec<i64>,
+    /// What one task could have on the node that has the most free of one wanted type.
+    most_gpus: i64,
+    /// How many other resources it lacks, which one first, what it needs and what it has of that.
+    closest: Option<(usize, ResourceKind, i64, i64)>,
+}
+
+impl Looked {
+    fn see(
+        &mut self,
+        cluster: &Cluster,
+        role: &RoleWant,
+        (spare, nodes, ports): (&Spare, i64, i64),
+    ) {
+        let all = has(cluster, (spare, ports), role);
+        for (sum, (_, _, has)) in self.free.iter_mut().zip(&all) {
+            *sum = sum.saturating_add(nodes.saturating_mul(*has));
         }
-        for gpus in free_gpus(&cluster.kinds[state.kind], state, role) {
-            free_of_type[usize::from(gpus.gpu_type)] += count * gpus.all;
+        for gpus in spare.gpus_for(&cluster.kinds[spare.kind], role) {
+            self.free_of_type[usize::from(gpus.gpu_type)] += nodes * gpus.all;
         }
+        self.most_gpus = self.most_gpus.max(all[0].2);
         let mut lacking = all.iter().filter(|(_, needs, has)| has < needs);
-        let Some(&(kind, needs, has)) = lacking.next() else { continue };
+        let Some(&(kind, needs, has)) = lacking.next() else { return };
         let others = lacking.count();
-        let closer = best.is_none_or(|(count, best_kind, _, most)| {
+        let closer = self.closest.is_none_or(|(count, best_kind, _, most)| {
             others < count
                 || others == count && (kind as u8) > (best_kind as u8)
                 || others == count && best_kind == kind && has > most
         });
         if closer {
-            best = Some((others, kind, needs, has));
+            self.closest = Some((others, kind, needs, has));
         }
     }
-    let (_, resource, needs, most) = best?;
+}
+
+/// Not one task of the role fits anywhere: what it lacks where it lacks least.
+pub(crate) fn scarce(cluster: &Cluster, class: &Class, role: &RoleWant) -> Option<Scarce> {
+    let free_of_type = vec![0; cluster.names.types.len()];
+    let mut looked = Looked { free: [0; 5], free_of_type, most_gpus: 0, closest: None };
+    each_spare(cluster, class, role, |spare, nodes, ports| {
+        looked.see(cluster, role, (spare, nodes, ports));
+    });
+    let Looked { free, free_of_type, most_gpus, closest } = looked;
+    let (_, resource, needs, most) = closest?;
     let most = match resource {
-        ResourceKind::Gpu => {
-            Some(most_gpus(cluster, class, role)).filter(|m| *m < needs).unwrap_or(most)
-        }
-        ResourceKind::Cpu | ResourceKind::Memory | ResourceKind::Disk | ResourceKind::Port => most,
+        ResourceKind::Gpu if most_gpus < needs => most_gpus,
+        ResourceKind::Gpu
+        | ResourceKind::Cpu
+        | ResourceKind::Memory
+        | ResourceKind::Disk
+        | ResourceKind::Port => most,
     };
     let free = match resource {
         ResourceKind::Gpu => free_of_type.into_iter().max().unwrap_or(0),
@@ -299,11 +324,37 @@ pub(crate) fn scarce(cluster: &Cluster, class: &Class, role: &RoleWant) -> Optio
     })
 }
 
-/// What one task could have on the node that has the most free of one wanted type.
-fn most_gpus(cluster: &Cluster, class: &Class, role: &RoleWant) -> i64 {
-    let of = |state: &NodeState| {
-        let free = free_gpus(&cluster.kinds[state.kind], state, role);
-        free.map(|gpus| gpus.most).max().unwrap_or(0)
-    };
-    cluster.states_for(class).into_iter().map(|(state, ..)| of(state)).max().unwrap_or(0)
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::properties::events::cases;
+    use crate::properties::{Case, any_snapshot};
+    use crate::state::State;
+    use crate::story::{NOW, job};
+
+    proptest! {
+        #![proptest_config(cases(300))]
+
+        #[test]
+        fn what_is_scarce_is_the_same_whether_nodes_are_counted_together_or_one_by_one(
+            Case(snapshot) in any_snapshot(),
+            (gpus, milli, cpus) in (0..9_u32, 0..4_u32, 1..17_u32),
+            (ports, first) in (1..16_u32, prop::sample::select(&[0_u16, 20_000, 20_010][..])),
+        ) {
+            let mut state = State::of(&snapshot);
+            state.pass(NOW);
+            let asked = job(1_000).gpus(gpus, &[]).cpus(cpus).port("more", first, ports);
+            let mut asked = asked.request;
+            if gpus == 1 {
+                asked.roles[0].demand.gpu_milli = 1_000 / (1 + milli);
+            }
+            let together = state.cluster.class(&asked);
+            asked.nodes.names = snapshot.nodes.iter().map(|node| node.name.clone()).collect();
+            let one_by_one = state.cluster.class(&asked);
+            let scarce = |class: &Class| scarce(&state.cluster, class, &class.roles[0]);
+            prop_assert_eq!(scarce(&together), scarce(&one_by_one));
+        }
+    }
 }

@@ -5,9 +5,12 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
+use crate::cluster::members::Members;
 use crate::cluster::node::NodeState;
 use crate::cluster::score::{Mode, Score};
+use crate::cluster::spare::{Spare, Spares};
 use crate::numbers::indices::{AskIndex, NodeIndex};
+use crate::numbers::kind::Kind;
 use crate::numbers::quick::Quick;
 
 /// Which tasks a ranking is for.
@@ -24,6 +27,10 @@ pub(crate) struct Wish {
 pub(crate) struct Index {
     numbers: HashMap<NodeState, u32, Quick>,
     states: Vec<Known>,
+    /// Those that any node is in.
+    live: Members,
+    /// What is free on all nodes.
+    pub(crate) spares: Spares,
     /// States in the order in which they came to have a node.
     log: Vec<u32>,
     rankings: HashMap<Wish, Ranking, Quick>,
@@ -33,6 +40,8 @@ pub(crate) struct Index {
 struct Known {
     state: NodeState,
     nodes: BTreeSet<NodeIndex>,
+    /// The number of what is free on them.
+    spare: u32,
 }
 
 #[derive(Debug, Default, Clone)]
@@ -46,13 +55,19 @@ struct Ranking {
 
 impl Index {
     /// Puts a node, known as being in state `from`, where its state says.
-    pub(crate) fn set(&mut self, node: NodeIndex, from: Option<u32>, state: &NodeState) -> u32 {
+    pub(crate) fn set(
+        &mut self,
+        node: NodeIndex,
+        from: Option<u32>,
+        (state, kind): (&NodeState, &Kind),
+    ) -> u32 {
         let next = u32::try_from(self.states.len()).unwrap_or(u32::MAX);
         let to = match self.numbers.get(state) {
             Some(known) => *known,
             None => {
                 self.numbers.insert(state.clone(), next);
-                self.states.push(Known { state: state.clone(), nodes: BTreeSet::new() });
+                let spare = self.spares.number(Spare::of(state, kind));
+                self.states.push(Known { state: state.clone(), nodes: BTreeSet::new(), spare });
                 next
             }
         };
@@ -60,14 +75,25 @@ impl Index {
             return to;
         }
         if let Some(from) = from {
-            self.states[from as usize].nodes.remove(&node);
+            self.leave(node, from);
         }
-        let nodes = &mut self.states[to as usize].nodes;
-        if nodes.is_empty() {
+        let known = &mut self.states[to as usize];
+        if known.nodes.is_empty() {
             self.log.push(to);
+            self.live.insert(to);
         }
-        nodes.insert(node);
+        known.nodes.insert(node);
+        self.spares.count(known.spare, 1);
         to
+    }
+
+    fn leave(&mut self, node: NodeIndex, from: u32) {
+        let known = &mut self.states[from as usize];
+        known.nodes.remove(&node);
+        if known.nodes.is_empty() {
+            self.live.remove(from);
+        }
+        self.spares.count(known.spare, -1);
     }
 
     /// Whether more is remembered than is good.
@@ -110,9 +136,14 @@ impl Index {
         ranking.first(states)
     }
 
-    /// Every state some node is in, and its first node.
+    /// What is free on nodes in a state.
+    pub(crate) fn spare(&self, state: u32) -> &Spare {
+        self.spares.get(self.states[state as usize].spare)
+    }
+
+    /// Every state some node is in, and its nodes.
     pub(crate) fn live(&self) -> impl Iterator<Item = (&NodeState, &BTreeSet<NodeIndex>)> {
-        let known = self.states.iter().filter(|known| !known.nodes.is_empty());
+        let known = self.live.iter().map(|number| &self.states[number as usize]);
         known.map(|known| (&known.state, &known.nodes))
     }
 }

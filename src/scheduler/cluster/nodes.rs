@@ -1,6 +1,8 @@
 //! Nodes that change where they stand.
 
 use crate::cluster::node::Fixed;
+#[cfg(test)]
+use crate::cluster::spare::Spare;
 use crate::cluster::{Cluster, count_open};
 use crate::model::Node;
 use crate::numbers::gpus::Bits;
@@ -65,6 +67,8 @@ impl Cluster {
             let free = state.free_gpus & !self.kinds[state.kind].healthy;
             assert_eq!(free, 0, "broken GPUs of {} are not free", fixed.node.name);
         }
+        let spares = self.states.iter().map(|state| Spare::of(state, &self.kinds[state.kind]));
+        assert!(self.index.spares.counts(spares), "what is free on how many nodes");
         for (number, pool) in self.cells.pools.numbered() {
             let open = self.states.iter().filter_map(|state| {
                 let kind = &self.kinds[state.kind];

@@ -219,6 +219,11 @@ impl Ports {
         self.addresses.len()
     }
 
+    /// Whether there is a pool that has fewer than so many free.
+    pub(crate) fn may_lack(&self, ports: u32) -> bool {
+        ports > 0 && self.pools.iter().any(|pool| pool.free < i64::from(ports))
+    }
+
     /// Free ports of the pool's range.
     pub(crate) fn free(&self, pool: PortsIndex) -> i64 {
         self.pools[pool].free

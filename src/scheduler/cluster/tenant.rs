@@ -7,6 +7,7 @@ use protocol::time::Timestamp;
 use crate::cluster::claim::Claim;
 use crate::model::remaining::Remaining;
 use crate::model::{GaveWay, Standing, Turn, WHOLE_GPU};
+use crate::numbers::gpus::Bits;
 use crate::numbers::indices::ClusterIndex;
 
 /// What is given up when jobs are sent away: the highest of their classes, then the work that they lose.
@@ -29,7 +30,22 @@ pub(crate) struct Tenant {
     pub(crate) stopping: bool,
 }
 
+/// What is known of a job to those who wait for what it has.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stay {
+    pub(crate) life: Remaining,
+    /// The types of the GPUs that it has.
+    pub(crate) types: Bits,
+}
+
 impl Tenant {
+    /// How long it is there still, and with what.
+    pub(crate) fn stay(&self) -> Stay {
+        let with_gpus = self.claims.iter().filter(|claim| claim.gpus != 0);
+        let types = with_gpus.fold(0, |types, claim| types | 1 << claim.gpu_type);
+        Stay { life: self.life, types }
+    }
+
     /// Whether it never counts on a guarantee.
     pub(crate) fn is_opportunistic(&self) -> bool {
         self.turn.priority.0.0 < 0

@@ -1,11 +1,9 @@
 //! The nodes that a job may use, where it asks for some by name or label, or for those of one place.
 
-use std::collections::BTreeSet;
-
 use protocol::spec::TopologyLevel;
 
 use crate::cluster::Cluster;
-use crate::cluster::node::NodeState;
+use crate::cluster::spare::Spare;
 use crate::numbers::gpus::Bits;
 use crate::numbers::indices::NodeIndex;
 use crate::numbers::kind::Kind;
@@ -52,20 +50,25 @@ impl Cluster {
         self.alike(class).fold(0, |mask, (kind, _)| mask | kind.type_mask())
     }
 
-    /// The states of ready nodes that a class may use: each with one node and how many there are.
-    pub(crate) fn states_for(&self, class: &Class) -> Vec<(&NodeState, NodeIndex, i64)> {
-        let mut states: Vec<_> = match &class.only {
-            Some(only) => only.iter().map(|node| (&self.states[*node], *node, 1)).collect(),
-            None => {
-                let of = |(state, nodes): (_, &BTreeSet<NodeIndex>)| {
-                    let count = i64::try_from(nodes.len()).unwrap_or(i64::MAX);
-                    Some((state, *nodes.first()?, count))
-                };
-                self.index.live().filter_map(of).collect()
-            }
-        };
-        let usable = |kind: &Kind| kind.ready && class.may_use(kind);
-        states.retain(|(state, ..)| usable(&self.kinds[state.kind]));
-        states
+    /// What is free on ready nodes that a class may use, and how many of them have it.
+    pub(crate) fn spares_for(&self, class: &Class) -> impl Iterator<Item = (&Spare, i64)> {
+        let spares = self.index.spares.iter();
+        spares.filter(|(spare, _)| self.takes_tasks(spare, class))
+    }
+
+    /// The ready ones of the nodes that a class may use, and what is free on each.
+    pub(crate) fn nodes_for<'c>(
+        &'c self,
+        class: &'c Class,
+    ) -> impl Iterator<Item = (&'c Spare, NodeIndex)> {
+        let named = class.only.iter().flatten().copied();
+        let all = self.states.numbers().filter(|_| class.only.is_none());
+        let nodes = named.chain(all).map(|node| (self.spare_of(node), node));
+        nodes.filter(|(spare, _)| self.takes_tasks(spare, class))
+    }
+
+    fn takes_tasks(&self, spare: &Spare, class: &Class) -> bool {
+        let kind = &self.kinds[spare.kind];
+        kind.ready && class.may_use(kind)
     }
 }

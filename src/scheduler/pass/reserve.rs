@@ -131,9 +131,9 @@ fn ends(
     let counting = cluster.counting[cluster.cells.owner(account)].iter();
     let there = counting.chain(&cluster.in_the_open);
     let stay = there.filter(|(job, _)| !cluster.borrowed.contains(job));
-    let stay = stay.map(|(job, life)| match by.lower.contains(job) {
+    let stay = stay.map(|(job, stay)| match by.lower.contains(job) {
         true => (now, *job),
-        false => (life.expected_end(now).0, *job),
+        false => (stay.life.expected_end(now).0, *job),
     });
     let lent = cluster.borrowed.iter().filter_map(|job| end(cluster, by, *job, now));
     in_order(stay.chain(lent).collect())
