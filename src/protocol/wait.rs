@@ -292,7 +292,8 @@ pub struct Scarce {
 pub struct Expected {
     /// Not before.
     pub earliest: Timestamp,
-    /// If nothing ends later than its limit; `None` where one of those it waits for has no limit.
+    /// If nothing ends later than its limit; `None` where one of those it waits for has no limit, or somebody of a
+    /// higher priority waits before it.
     pub latest: Option<Timestamp>,
     /// The weakest ground it rests on.
     pub ground: Ground,

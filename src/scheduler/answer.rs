@@ -258,7 +258,9 @@ impl State {
     /// When a job that has a reservation starts.
     #[must_use]
     pub fn promised_start(&self, job: JobId, now: Timestamp) -> Option<Expected> {
-        Some(self.expected_of(&self.hold_of(job)?.reservation.awaits, now))
+        let awaits = &self.hold_of(job)?.reservation.awaits;
+        let class = self.queue.class(self.queue.jobs.get(&job)?.line);
+        Some(self.bounded(Wanted { job, class: &class }, self.expected_of(awaits, now)))
     }
 
     /// When a job that has a reservation, or would get one, starts.
@@ -273,7 +275,16 @@ impl State {
         let claimant = self.cluster.claimant(account, self.turn(wanted.job, wanted.class));
         let hold = reserve(&mut self.cluster, wanted, (account, &claimant), None, now)?;
         release(&mut self.cluster, &hold);
-        Some(self.expected_of(&hold.reservation.awaits, now))
+        Some(self.bounded(wanted, self.expected_of(&hold.reservation.awaits, now)))
+    }
+
+    /// Nobody can say until when a job starts while somebody of a higher priority waits for the same share, such as
+    /// at his limit: he may take what is kept for it.
+    fn bounded(&self, Wanted { job, class }: Wanted, expected: Expected) -> Expected {
+        let account = |of: &Class| self.cluster.accounts(of.cluster)[0];
+        let (own, priority) = (account(class), self.turn(job, class).priority);
+        let preceded = self.queue.is_preceded(priority, |other| account(other) == own);
+        Expected { latest: expected.latest.filter(|_| !preceded), ..expected }
     }
 
     fn expected_of(&self, awaits: &BTreeSet<JobId>, now: Timestamp) -> Expected {

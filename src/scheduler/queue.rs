@@ -1,5 +1,6 @@
 //! The jobs that wait, by class and owner: what fails for one of a class fails for all of it.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use protocol::ids::{JobId, UserName};
@@ -352,6 +353,19 @@ impl Queue {
         let number = self.numbers.get(&(ClassKey::of(request), request.user.clone()));
         let line = number.and_then(|number| self.lines.get(number));
         line.map_or(0, |line| line.queue.range(..Key::of(request)).take(most).count())
+    }
+
+    /// Whether somebody of a higher priority waits in one of these lines.
+    pub(crate) fn is_preceded(
+        &self,
+        of: Reverse<Priority>,
+        lines: impl Fn(&Class) -> bool,
+    ) -> bool {
+        let mut all = self.active.iter().map(|line| &self.lines[line]);
+        all.any(|line| {
+            let first = line.queue.first();
+            first.is_some_and(|first| first.turn.priority < of) && lines(&line.class)
+        })
     }
 
     /// The class of a line.
