@@ -239,7 +239,8 @@ impl State {
             None => {
                 let accounts = cluster.accounts(class.cluster).iter();
                 let owners = accounts.map(|account| cluster.cells.owner(*account));
-                let all = owners.flat_map(|owner| &cluster.counting[owner]);
+                let owners: BTreeSet<_> = owners.collect();
+                let all = owners.into_iter().flat_map(|owner| &cluster.counting[owner]);
                 let types = asked_types(class);
                 let holds = |stay: &Stay| types == 0 || types & stay.types != 0;
                 all.filter(|(_, stay)| holds(stay))

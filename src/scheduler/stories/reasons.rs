@@ -156,6 +156,18 @@ proptest! {
 }
 
 #[test]
+fn who_holds_what_is_asked_is_named_once_though_parts_run_in_the_cells_of_their_whole() {
+    let story = cluster().node("a").gpus(4, "A100").cpus(8);
+    let story = story.share("lab", &[("A100", 4)], Some(8)).borrows_nothing();
+    let story = story.share("eyes", &[], Some(4)).part_of("lab").borrows_nothing();
+    let story = story.running(7, "eyes", &[("a", &[0, 1, 2, 3], 4)]);
+    let waits = |id| job(id).within("eyes").gpus(2, &[]);
+    let mut state = State::of(&story.waits(waits(1)).waits(waits(2)).snapshot);
+    state.pass(NOW);
+    assert_eq!(state.explain(JobId(2), NOW).unwrap().holders, [JobId(7)]);
+}
+
+#[test]
 fn who_holds_other_gpus_than_those_asked_for_is_not_named() {
     let story = cluster().node("a").gpus(4, "A100").node("b").gpus(4, "V100");
     let story = story.share("vision", &[("A100", 4), ("V100", 4)], None).borrows_nothing();
