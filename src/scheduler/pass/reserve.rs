@@ -120,15 +120,17 @@ struct GiveWay<'a> {
     lower: &'a BTreeSet<JobId>,
 }
 
-/// Those whose end makes room on the account's cells, the first to end first. What gives way to the
-/// claimant does so whenever it is needed, and so do those who are of a lower class.
+/// Those whose end makes room on the account's cells, or leaves more of the sums that bound it, the first to end
+/// first. What gives way to the claimant does so whenever it is needed, and so do those who are of a lower class.
 fn ends(
     cluster: &Cluster,
     by: GiveWay,
     account: AccountIndex,
     now: Timestamp,
 ) -> Vec<(Timestamp, JobId)> {
-    let counting = cluster.counting[cluster.cells.owner(account)].iter();
+    let sharing = cluster.shares.sharing(account).into_iter().chain([account]);
+    let owners: BTreeSet<_> = sharing.map(|account| cluster.cells.owner(account)).collect();
+    let counting = owners.into_iter().flat_map(|owner| &cluster.counting[owner]);
     let there = counting.chain(&cluster.in_the_open);
     let stay = there.filter(|(job, _)| !cluster.borrowed.contains(job));
     let stay = stay.map(|(job, stay)| match by.lower.contains(job) {

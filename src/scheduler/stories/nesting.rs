@@ -4,9 +4,10 @@ use protocol::ids::JobId;
 use protocol::wait::WaitReason;
 
 use crate::model::Standing;
-use crate::story::{Job, Story, cluster, job};
+use crate::story::{Job, NOW, Story, cluster, job};
 
 const ALL: [u32; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
+const HOUR: i64 = 3_600_000;
 
 /// GPUs by type, and processors where they are limited.
 type Asked<'a> = (&'a [(&'a str, u64)], Option<u64>);
@@ -74,4 +75,32 @@ fn those_that_are_parts_of_each_other_are_parts_of_none() {
     let story = story.share("two", &[("A100", 4)], Some(4)).part_of("one");
     let plan = story.waits(job(1).within("one").gpus(4, &[])).plan();
     assert_eq!(plan.placements.len(), 1);
+}
+
+/// *eyes* and *ears* have a node each and four of its cores, *lab* one and twelve cores that both go on on: job 9
+/// uses eleven of these for an hour.
+fn of_cores() -> Story {
+    let nodes = ["a", "b", "c"];
+    let story = nodes.iter().fold(cluster(), |story, name| story.node(name).gpus(8, "A100"));
+    let story = story.share("lab", &[("A100", 24)], Some(20)).borrows_nothing();
+    let part = |story: Story, name| story.share(name, &[("A100", 8)], Some(4)).part_of("lab");
+    let story = part(part(story, "eyes").borrows_nothing(), "ears").borrows_nothing();
+    story.running(9, "lab", &[("a", &ALL, 11)]).ends_in(HOUR)
+}
+
+/// Who is waited for by job 1 of *eyes*, and for how long.
+fn waits_for(story: Story, cores: u32) -> (Vec<i64>, i64) {
+    let asked = |id, cores| job(id).within("eyes").gpus(1, &[]).cpus(cores);
+    let plan = story.waits(asked(1, cores)).waits(asked(2, 16)).plan();
+    let kept = plan.reserved.iter().find(|kept| kept.job == JobId(1)).expect("it has one");
+    (kept.awaits.iter().map(|job| job.0).collect(), kept.start.since(NOW))
+}
+
+#[test]
+fn what_a_part_goes_on_on_is_waited_for_in_whoevers_cells_it_is_used() {
+    assert_eq!(waits_for(of_cores(), 8), (vec![9], HOUR));
+    let busy = of_cores().running(8, "eyes", &[("b", &[0], 4)]).ends_in(3 * HOUR);
+    assert_eq!(waits_for(busy, 5), (vec![9], HOUR), "not for its own alone");
+    let sooner = of_cores().running(8, "ears", &[("c", &ALL, 5)]).ends_in(HOUR / 2);
+    assert_eq!(waits_for(sooner, 5), (vec![8], HOUR / 2));
 }
