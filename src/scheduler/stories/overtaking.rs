@@ -228,6 +228,10 @@ enum Trick {
     TooLong(i64),
     /// He runs so many jobs of a second first.
     WarmUp(i64),
+    /// The same that fail.
+    Fails(i64),
+    /// The same to their ends, but of another name, which he then gives the long one.
+    NewName(i64),
     /// So many jobs of a second are all that he ever let run to their ends: the long ones ran to their limits, or
     /// he stopped them.
     Stops(i64),
@@ -240,6 +244,8 @@ fn any_trick() -> impl Strategy<Value = Trick> {
         Just(Trick::Silence),
         (2..=5_i64).prop_map(Trick::TooLong),
         (1..=100_i64).prop_map(Trick::WarmUp),
+        (1..=100_i64).prop_map(Trick::Fails),
+        (1..=100_i64).prop_map(Trick::NewName),
         (3..=100_i64).prop_map(Trick::Stops),
         (2..=20_i64).prop_map(Trick::Pieces),
     ]
@@ -258,29 +264,31 @@ impl Work {
     /// Work of so long, done honestly or not.
     fn new(runs: i64, trick: Option<Trick>, others: usize) -> Self {
         let mut past = PastRuns::default();
-        let mut ran = |jobs, blame, ran_ms| {
-            (0..jobs).for_each(|_| past.learn(Like::from(&watched()), blame, ran_ms));
+        let called = |name: &str| Like { name: name.parse().ok(), ..Like::from(&watched()) };
+        let mut ran = |name, jobs, blame, ran_ms| {
+            (0..jobs).for_each(|_| past.learn(called(name), blame, ran_ms));
         };
-        match trick {
-            Some(Trick::WarmUp(short)) => {
-                ran(4, Blame::None, runs);
-                ran(short, Blame::None, 1_000);
-            }
-            Some(Trick::Stops(short)) => {
-                ran(short, Blame::None, 1_000);
-                ran(4, Blame::Stop, runs);
-            }
-            None | Some(Trick::Silence | Trick::TooLong(_) | Trick::Pieces(_)) => {
-                ran(4, Blame::None, runs);
-            }
+        let mut name = "train";
+        if let Some(Trick::Stops(short)) = trick {
+            ran(name, short, Blame::None, 1_000);
+            ran(name, 4, Blame::Stop, runs);
+        } else {
+            ran(name, 4, Blame::None, runs);
         }
-        let (limit_ms, pieces) = match trick {
-            None | Some(Trick::WarmUp(_) | Trick::Stops(_)) => (Some(runs), 1),
-            Some(Trick::Silence) => (None, 1),
-            Some(Trick::TooLong(times)) => (Some(runs * times), 1),
-            Some(Trick::Pieces(pieces)) => (Some(runs / pieces), pieces),
-        };
-        let expected_ms = past.expect(Like::from(&watched()), limit_ms);
+        let (mut limit_ms, mut pieces) = (Some(runs), 1);
+        match trick {
+            None | Some(Trick::Stops(_)) => {}
+            Some(Trick::WarmUp(short)) => ran(name, short, Blame::None, 1_000),
+            Some(Trick::Fails(short)) => ran(name, short, Blame::User, 1_000),
+            Some(Trick::NewName(short)) => {
+                name = "quick";
+                ran(name, short, Blame::None, 1_000);
+            }
+            Some(Trick::Silence) => limit_ms = None,
+            Some(Trick::TooLong(times)) => limit_ms = Some(runs * times),
+            Some(Trick::Pieces(into)) => (limit_ms, pieces) = (Some(runs / into), into),
+        }
+        let expected_ms = past.expect(called(name), limit_ms);
         let of = Request { limit_ms, expected_ms, ..watched() };
         Self { of, pieces: (runs / pieces, pieces), others }
     }
@@ -370,8 +378,9 @@ proptest! {
         let stream = || Stream::new(1, load, draws.clone());
         let honest = Work::new(runs, None, others).done(stream(), i64::MAX);
         let sooner = match trick {
-            Trick::Silence | Trick::TooLong(_) | Trick::WarmUp(_) | Trick::Stops(_) => 0,
             Trick::Pieces(_) => runs / 2 + LONGEST * MINUTE,
+            Trick::Silence | Trick::TooLong(_) | Trick::Stops(_) => 0,
+            Trick::WarmUp(_) | Trick::Fails(_) | Trick::NewName(_) => 0,
         };
         let done = Work::new(runs, Some(trick), others).done(stream(), honest);
         prop_assert!(done + sooner >= honest, "{done} instead of {honest}");
