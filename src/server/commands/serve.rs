@@ -4,6 +4,7 @@ mod desk;
 mod doors;
 mod leading;
 mod log;
+mod memory;
 mod notify;
 mod office;
 mod private;
@@ -71,6 +72,7 @@ impl Serve {
         let flags = Flags { listen, data, demo, log };
         let config = Config::load(config.as_deref(), installation::environment(), &flags)?;
         log::start(&config.log)?;
+        memory::in_small_pages();
         let runtime = tokio::runtime::Runtime::new().context("the runtime cannot be started")?;
         let served = runtime.block_on(serve(config, consent, Notify::starter()));
         runtime.shutdown_timeout(THREADS);

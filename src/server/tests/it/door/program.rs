@@ -89,6 +89,15 @@ async fn is_well(port: u16) -> Option<()> {
     seen.ends_with("ok").then_some(())
 }
 
+/// What is free between two things that stay is given back, and stays so.
+#[test]
+fn its_memory_comes_in_small_pages() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = Program::start(folder.path(), 1_024, "", "127.0.0.1:0");
+    let status = std::fs::read_to_string(format!("/proc/{}/status", program.child.id())).unwrap();
+    assert!(status.contains("THP_enabled:\t0\n"), "{status}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn it_survives_when_no_file_can_be_opened() {
     let folder = tempfile::tempdir().unwrap();
