@@ -28,6 +28,7 @@ async function measure({ name, path, watched }) {
   const page = await context.newPage();
   const network = await traffic(page);
   const open = async () => {
+    network.forget();
     await page.goto(path);
     await page.locator("body[data-alive]").waitFor();
   };
@@ -99,9 +100,16 @@ async function traffic(page) {
   session.on("Network.loadingFinished", over);
   session.on("Network.loadingFailed", over);
   return {
-    // Nothing on its way for half a second.
+    // What the page before had on its way nobody waits for.
+    forget() {
+      open = new Set();
+    },
+    // Nothing on its way for half a second, but for what is asked for and waits for something to happen.
     async quiet() {
-      for (let still = 0; still < 5; still = open.size === 0 ? still + 1 : 0) await pause(100);
+      for (let [still, times] = [0, 0]; still < 5 && times < 50; times++) {
+        await pause(100);
+        still = open.size === 0 ? still + 1 : 0;
+      }
     },
     take() {
       const taken = { requests, bytes, code };
