@@ -15,6 +15,8 @@ use crate::server_fns::metrics::get_node_metrics;
 
 /// It is read again so often, in milliseconds.
 const AGAIN: i64 = 10_000;
+/// A node has some fifty lines, and a page of them is not to be larger than others.
+const POINTS: u32 = 120;
 /// How far back one may look.
 const SPANS: [Span; 3] = [Span::Hour, Span::Day, Span::Week];
 
@@ -30,7 +32,7 @@ pub(super) fn OverTime(node: NodeName) -> impl IntoView {
         move |(turn, span)| {
             let from = span.begin(Timestamp(turn * AGAIN));
             let node = asked.clone();
-            get_node_metrics(NodeMetricsAsk { node, from, until: None, points: None })
+            get_node_metrics(NodeMetricsAsk { node, from, until: None, points: Some(POINTS) })
         },
     );
     let base = address::node(&node);

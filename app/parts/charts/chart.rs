@@ -1,5 +1,3 @@
-use std::fmt::Write as _;
-
 use leptos::prelude::*;
 
 use super::pointed::Pointed;
@@ -26,7 +24,9 @@ pub(crate) fn ChartView(chart: Chart, pointed: Pointed) -> impl IntoView {
     let points = chart.lines.iter().map(|line| line.values.len()).max().unwrap_or(0);
     let rule = move || {
         let x = middle(pointed.point(points)?, points);
-        Some(view! { <path class="chart__moment" d=format!("M{x:.1} 0V{}", SIZE.1)></path> })
+        Some(
+            view! { <path class="chart__moment" d=format!("M{} 0V{}", decimal(tenths(x)), SIZE.1)></path> },
+        )
     };
     let (unit, title) = (chart.unit, chart.title);
     let keys = chart.lines.into_iter().zip((1..=COLOURS).cycle()).map(move |(line, colour)| {
@@ -74,21 +74,81 @@ pub(crate) fn ChartView(chart: Chart, pointed: Pointed) -> impl IntoView {
 /// A line through the values; where one is not known, there is none.
 fn path(values: &[Option<f32>], top: f32) -> String {
     let height = SIZE.1;
-    let (mut path, mut draws) = (String::new(), false);
+    let mut pen = Pen::default();
     for (at, value) in values.iter().enumerate() {
-        let Some(value) = value else {
-            draws = false;
-            continue;
-        };
-        let (x, y) = (middle(at, values.len()), height - (value / top).clamp(0.0, 1.0) * height);
-        // A line of no length is drawn as a dot: a value may have none beside it.
-        let written = match draws {
-            true => write!(path, "L{x:.1} {y:.1}"),
-            false => write!(path, "M{x:.1} {y:.1}h0"),
-        };
-        draws = written.is_ok();
+        match value {
+            Some(value) => {
+                let y = height - (value / top).clamp(0.0, 1.0) * height;
+                pen.draw(tenths(middle(at, values.len())), tenths(y));
+            }
+            None => pen.lift(),
+        }
     }
-    path
+    pen.lift();
+    pen.path
+}
+
+/// Draws in tenths, and writes no more than where a line goes from where it is: a page has thousands of points.
+#[derive(Debug, Default)]
+struct Pen {
+    path: String,
+    /// Where it has drawn to; nowhere while it is lifted.
+    at: Option<(i32, i32)>,
+    /// How far it goes on at the same height, which is written once that changes.
+    level: i32,
+}
+
+impl Pen {
+    fn draw(&mut self, x: i32, y: i32) {
+        let Some((from, height)) = self.at else {
+            // A line of no length is drawn as a dot: a value may have none beside it.
+            self.write(&["M", &decimal(x), " ", &decimal(y), "h0"]);
+            self.at = Some((x, y));
+            return;
+        };
+        if y == height {
+            self.level = x - from;
+            return;
+        }
+        let from = from + self.end_level();
+        let (right, down) = (decimal(x - from), decimal(y - height));
+        let between = if down.starts_with('-') { "" } else { " " };
+        self.write(&["l", &right, between, &down]);
+        self.at = Some((x, y));
+    }
+
+    fn lift(&mut self) {
+        self.end_level();
+        self.at = None;
+    }
+
+    fn end_level(&mut self) -> i32 {
+        let level = std::mem::take(&mut self.level);
+        if level > 0 {
+            self.write(&["h", &decimal(level)]);
+        }
+        level
+    }
+
+    fn write(&mut self, words: &[&str]) {
+        self.path.extend(words.iter().copied());
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a chart has few units")]
+fn tenths(of: f32) -> i32 {
+    (of * 10.0).round() as i32
+}
+
+/// Tenths as a decimal number, without what is understood.
+fn decimal(tenths: i32) -> String {
+    let sign = if tenths < 0 { "-" } else { "" };
+    let (whole, rest) = (tenths.unsigned_abs() / 10, tenths.unsigned_abs() % 10);
+    match (whole, rest) {
+        (whole, 0) => format!("{sign}{whole}"),
+        (0, rest) => format!("{sign}.{rest}"),
+        (whole, rest) => format!("{sign}{whole}.{rest}"),
+    }
 }
 
 /// Where the middle of one of so many points is.
@@ -142,7 +202,14 @@ mod tests {
     fn lines_have_gaps_where_nothing_was_measured() {
         let values = [Some(0.0), Some(1.0), None, Some(9.0)];
         let drawn = path(&values, 2.0);
-        assert_eq!(drawn, "M75.0 100.0h0L225.0 50.0M525.0 0.0h0");
+        assert_eq!(drawn, "M75 100h0l150-50M525 0h0");
         assert_eq!(path(&[], 1.0), "");
+    }
+
+    #[test]
+    fn what_stays_the_same_is_one_line() {
+        let values = [1.0, 1.0, 1.0, 0.25, 0.25, 2.0].map(Some);
+        assert_eq!(path(&values, 2.0), "M50 50h0h200l100 37.5h100l100-87.5");
+        assert_eq!(path(&[Some(1.0), Some(1.0), None, Some(1.0)], 2.0), "M75 50h0h150M525 50h0");
     }
 }

@@ -143,8 +143,8 @@ fn seen(history: &History, axis: Axis) -> (Vec<Series>, Vec<GpuMetrics>) {
     let series = |metrics: &[Metric], first: usize| {
         let columns = metrics.iter().zip(first..);
         let all = columns.map(|(metric, column)| {
-            let values = history.on(axis, column);
-            Series { metric: *metric, values }
+            let values = history.on(axis, column).into_iter();
+            Series { metric: *metric, values: values.map(|value| value.map(told)).collect() }
         });
         all.filter(|series| series.values.iter().any(Option::is_some)).collect::<Vec<_>>()
     };
@@ -154,4 +154,26 @@ fn seen(history: &History, axis: Axis) -> (Vec<Series>, Vec<GpuMetrics>) {
         GpuMetrics { index: *index, series }
     });
     (series(&Metric::OF_TASK, 0), gpus.collect())
+}
+
+/// A value with four figures: it is kept to one part in 500, and more would be noise that pages carry.
+#[expect(clippy::cast_possible_truncation, reason = "it came from one that is as small")]
+fn told(value: f32) -> f32 {
+    if value == 0.0 || !value.is_finite() {
+        return value;
+    }
+    let value = f64::from(value);
+    let step = 10_f64.powi(value.abs().log10().floor() as i32 - 3);
+    ((value / step).round() * step) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_told_with_four_figures() {
+        let told = [0.0, 83.333_336, 0.012_345_67, 1_073_741_824.0, 143.0, -2.000_01].map(told);
+        assert_eq!(told, [0.0, 83.33, 0.012_35, 1_074_000_000.0, 143.0, -2.0]);
+    }
 }
