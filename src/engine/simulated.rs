@@ -120,7 +120,7 @@ impl Engine for Simulated {
     }
 
     async fn labels(&self, name: &str) -> Result<BTreeMap<String, String>> {
-        self.node.reach(|state| Ok(state.find(name)?.kept.labels.clone()))
+        self.node.reach(|state| Ok(state.find(name)?.kept.labels()))
     }
 
     async fn has_image(&self, image: &str) -> Result<bool> {

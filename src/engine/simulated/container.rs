@@ -38,7 +38,7 @@ pub(super) struct SimContainer {
 pub(super) struct Kept {
     pub(super) cluster: String,
     pub(super) epoch: Epoch,
-    pub(super) labels: BTreeMap<String, String>,
+    labels: Box<[(String, String)]>,
     pub(super) image: String,
     command: Arc<str>,
     pub(super) cpus: u32,
@@ -51,11 +51,15 @@ pub(super) struct Kept {
 }
 
 impl Kept {
+    pub(super) fn labels(&self) -> BTreeMap<String, String> {
+        self.labels.iter().cloned().collect()
+    }
+
     pub(super) fn of(spec: &ContainerSpec) -> Self {
         Self {
             cluster: spec.cluster.clone(),
             epoch: spec.epoch,
-            labels: spec.labels.clone(),
+            labels: spec.labels.clone().into_iter().collect(),
             image: spec.image.clone(),
             command: Arc::clone(&spec.command),
             cpus: spec.cpus,

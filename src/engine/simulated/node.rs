@@ -80,7 +80,8 @@ pub(super) struct State {
     /// How often a container of each name was made.
     pub(super) made: HashMap<String, u32>,
     duration: Duration,
-    containers: BTreeMap<String, SimContainer>,
+    /// Apart from their names: a tree has room for eleven where there is one.
+    containers: BTreeMap<String, Box<SimContainer>>,
     ends: BTreeSet<(Instant, String)>,
     next_id: u64,
 }
@@ -202,12 +203,12 @@ impl State {
 
     pub(super) fn strangers(&self, cluster: &str) -> Vec<Stranger> {
         let others = self.containers.iter().filter(|(_, found)| found.kept.cluster != cluster);
-        let view = |(name, found): (&String, &SimContainer)| Stranger {
+        let others = others.map(|(name, found)| Stranger {
             name: name.clone(),
             cluster: found.kept.cluster.clone(),
             runs: matches!(found.phase, Phase::Running { .. }),
-        };
-        others.map(view).collect()
+        });
+        others.collect()
     }
 
     pub(super) fn written(&self, cluster: &str) -> HashMap<TaskKey, u64> {
@@ -234,11 +235,17 @@ impl State {
     }
 
     pub(super) fn find(&self, name: &str) -> Result<&SimContainer> {
-        self.containers.get(name).ok_or_else(|| EngineError::NoContainer(name.to_owned()))
+        self.containers
+            .get(name)
+            .map(Box::as_ref)
+            .ok_or_else(|| EngineError::NoContainer(name.to_owned()))
     }
 
     pub(super) fn find_mut(&mut self, name: &str) -> Result<&mut SimContainer> {
-        self.containers.get_mut(name).ok_or_else(|| EngineError::NoContainer(name.to_owned()))
+        self.containers
+            .get_mut(name)
+            .map(Box::as_mut)
+            .ok_or_else(|| EngineError::NoContainer(name.to_owned()))
     }
 
     pub(super) fn has_image(&self, image: &str) -> bool {
@@ -299,7 +306,7 @@ impl State {
             written: Vec::new(),
             words: 0,
         };
-        self.containers.insert(name, made);
+        self.containers.insert(name, Box::new(made));
         Ok((id, false))
     }
 

@@ -8,6 +8,7 @@ use futures::stream::BoxStream;
 use super::Simulated;
 use super::faults::Call;
 use super::node::State;
+use super::volumes::SimVolume;
 use crate::filling::{Labels, Shelf};
 use crate::model::{EngineError, Result};
 
@@ -50,9 +51,7 @@ impl State {
 #[async_trait]
 impl Shelf for Simulated {
     async fn labels(&self, volume: &str) -> Result<Option<Labels>> {
-        let labels = |state: &mut State| {
-            Ok(state.volumes.all.get(volume).map(|volume| volume.labels.clone()))
-        };
+        let labels = |state: &mut State| Ok(state.volumes.all.get(volume).map(SimVolume::labels));
         self.node.call(Call::Fill, labels).await
     }
 
