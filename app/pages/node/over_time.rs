@@ -16,7 +16,7 @@ use crate::server_fns::metrics::get_node_metrics;
 /// It is read again so often, in milliseconds.
 const AGAIN: i64 = 10_000;
 /// A node has some fifty lines, and a page of them is not to be larger than others.
-const POINTS: u32 = 120;
+const POINTS: u32 = 90;
 /// How far back one may look.
 const SPANS: [Span; 3] = [Span::Hour, Span::Day, Span::Week];
 
