@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use protocol::ids::{JobId, TaskKey};
+use protocol::time::Timestamp;
 
 use super::active::ActiveJobs;
 use super::leases::Leases;
@@ -17,6 +18,10 @@ const MOMENT: Duration = Duration::from_millis(if cfg!(debug_assertions) { 2_000
 
 /// And so long where there is nothing to show: a list without reasons says less than one that is late.
 const LONGEST: Duration = Duration::from_secs(2);
+
+/// Whoever waits for less than this, in milliseconds, may not have been looked at by anybody yet: he is told of without
+/// a reason rather than late.
+const NEW: i64 = 1_000;
 
 /// Jobs that have not ended, and who decides when they start.
 #[derive(Debug)]
@@ -49,10 +54,16 @@ impl KnownJobs {
         self.scheduler.published()
     }
 
-    /// Why jobs wait, their places, and when they may start: now, or a moment ago.
-    pub(crate) async fn waiting(&self, jobs: Vec<JobId>) -> HashMap<JobId, Reason> {
-        let patience = if self.scheduler.told_lately(&jobs) { MOMENT } else { LONGEST };
-        self.scheduler.waiting(jobs, patience).await
+    /// Why jobs wait that were submitted then, their places, and when they may start: now, or a moment ago.
+    pub(crate) async fn waiting(
+        &self,
+        jobs: &[(JobId, Timestamp)],
+        now: Timestamp,
+    ) -> HashMap<JobId, Reason> {
+        let older = jobs.iter().filter(|(_, submitted_at)| now.since(*submitted_at) >= NEW);
+        let older: Vec<JobId> = older.map(|(job, _)| *job).collect();
+        let patience = if self.scheduler.told_lately(&older) { MOMENT } else { LONGEST };
+        self.scheduler.waiting(jobs.iter().map(|(job, _)| *job).collect(), patience).await
     }
 
     pub(crate) fn progress(&self) -> MutexGuard<'_, HashMap<TaskKey, String>> {

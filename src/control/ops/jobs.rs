@@ -125,12 +125,16 @@ impl Jobs for Ops {
         let (query, at) = (bounded(query)?, now());
         let listed = database::jobs::list(&self.shared.store.database, &query, at).await;
         let (rows, total) = listed?;
-        let waits = rows.iter().filter(|row| row.state == State::Waiting).map(|row| row.id);
-        let mut waiting = self.shared.jobs.waiting(waits.collect()).await;
+        let waits = rows.iter().filter(|row| row.state == State::Waiting);
+        let waits: Vec<_> = waits.map(|row| (row.id, row.submitted_at)).collect();
         let ids: Vec<JobId> = rows.iter().map(|row| row.id).collect();
-        let tags = database::tags::of_jobs(self.shared.store.database.read(), &ids).await;
-        let mut tags = tags?;
-        let ends = limit::ends(&self.shared.store, &rows).await?;
+        // Whoever looks waits for the last of them, not for one after the other.
+        let (mut waiting, tags, ends) = tokio::join!(
+            self.shared.jobs.waiting(&waits, at),
+            database::tags::of_jobs(self.shared.store.database.read(), &ids),
+            limit::ends(&self.shared.store, &rows),
+        );
+        let (mut tags, ends) = (tags?, ends?);
         let view = |row: database::jobs::JobRow| {
             let (waiting, expected) = waiting.remove(&row.id).unzip();
             let tags = tags.remove(&row.id).unwrap_or_default();
