@@ -23,10 +23,8 @@ pub(crate) fn ChartView(chart: Chart, pointed: Pointed) -> impl IntoView {
     let lines = lines.collect_view();
     let points = chart.lines.iter().map(|line| line.values.len()).max().unwrap_or(0);
     let rule = move || {
-        let x = middle(pointed.point(points)?, points);
-        Some(
-            view! { <path class="chart__moment" d=format!("M{} 0V{}", decimal(tenths(x)), SIZE.1)></path> },
-        )
+        let x = decimal(tenths(middle(pointed.point(points)?, points)));
+        Some(view! { <path class="chart__moment" d=format!("M{x} 0V{}", SIZE.1)></path> })
     };
     let (unit, title) = (chart.unit, chart.title);
     let keys = chart.lines.into_iter().zip((1..=COLOURS).cycle()).map(move |(line, colour)| {
