@@ -45,8 +45,8 @@ const PODMAN: Range<u32> = 2..17;
 /// The first version of Podman that gives its containers the devices that Docker's interface asks for by
 /// name, as its release notes say.
 const GIVES_NAMED: (u32, u32) = (5, 4);
-/// What has run for so long was left by a server, in seconds, and does not end by itself.
-const FORGOTTEN: u64 = 3_600;
+/// What has been there for so long was left by a server, in seconds: none takes half of that.
+const FORGOTTEN: u64 = 600;
 
 impl DockerEngine {
     /// Runs the vendor's program in the image that an administrator has named: `nvidia-smi`, which is put into
@@ -227,7 +227,8 @@ impl DockerEngine {
     /// Removes those that a server left, those that have ended meanwhile and those that never do.
     pub(super) async fn tidy_helpers(&self) {
         let filter = |name: &str, value: &str| (name.to_owned(), vec![value.to_owned()]);
-        let filters = HashMap::from([filter("label", LABEL), filter("until", "1h")]);
+        let filters =
+            HashMap::from([filter("label", LABEL), filter("until", &format!("{FORGOTTEN}s"))]);
         let options = PruneContainersOptions { filters: Some(filters) };
         let call = self.connection.call(WORK, |docker| async move {
             docker.prune_containers(Some(options)).await.map(drop)

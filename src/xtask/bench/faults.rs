@@ -148,7 +148,7 @@ impl Hours<'_> {
         loop {
             let struck = held(&self.struck).points();
             if struck >= points || until.is_some_and(|until| Instant::now() >= until) {
-                return self.counting().volumes_go();
+                return self.counting().all_goes();
             }
             let next = points.min(struck + BETWEEN_COUNTS);
             self.scene.jobs.come(true);

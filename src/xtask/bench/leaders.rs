@@ -92,7 +92,7 @@ impl Stage<'_> {
         let mut play = Play { ring, jobs, count, changes: Vec::new(), by_itself: 0, restarts: 0 };
         let done = thread::scope(|scope| {
             let looking = scope.spawn(|| jobs.run());
-            let done = play.run(changes, random).and_then(|()| count.volumes_go());
+            let done = play.run(changes, random).and_then(|()| count.all_goes());
             jobs.end();
             let looked =
                 looking.join().map_err(|_| anyhow!("whoever looks at the jobs ended early"));

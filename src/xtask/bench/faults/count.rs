@@ -15,9 +15,9 @@ pub(in crate::bench) const READY: Duration = Duration::from_secs(300);
 /// All jobs have ended by then, or they are stuck. What failed before is tried again after pauses of five
 /// minutes at most, and a node that was closed for it after sixteen.
 const ENDED: Duration = Duration::from_secs(1_200);
-/// What no job needs has gone by then: volumes are looked for once a minute, and after failures at most
-/// every sixteen minutes.
-const GONE: Duration = Duration::from_secs(1_200);
+/// What nobody needs has gone by then: volumes are looked for once a minute, and after failures at most
+/// every sixteen minutes; what asked for something, every ten minutes, once it is ten minutes old.
+const GONE: Duration = Duration::from_secs(1_300);
 /// Between two looks.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
 
@@ -79,9 +79,14 @@ impl Count<'_> {
         Ok(())
     }
 
-    /// Notes what is left of volumes once no job comes any more.
-    pub(in crate::bench) fn volumes_go(self) -> Result<()> {
+    /// Notes what is left of volumes, and of what asked an engine something, once no job comes any more.
+    pub(in crate::bench) fn all_goes(self) -> Result<()> {
         let Self { world, jobs, .. } = self;
+        if !comes_true(GONE, &mut || Ok(world.all_containers()?.is_empty()))? {
+            for container in world.all_containers()? {
+                jobs.note(Wrong::Leaked, &format!("container {container}"));
+            }
+        }
         if !comes_true(GONE, &mut || Ok(world.volumes()?.is_empty()))? {
             for volume in world.volumes()? {
                 jobs.note(Wrong::Leaked, &format!("volume {volume}"));

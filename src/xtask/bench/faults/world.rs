@@ -159,8 +159,17 @@ impl World {
     }
 
     /// Names of all containers of the engines, of whatever kind: fillers and probes are to go as well.
-    pub(in crate::bench) fn containers(&self) -> Result<Vec<String>> {
+    pub(in crate::bench) fn all_containers(&self) -> Result<Vec<String>> {
         self.listed(&["ps", "--all", "--format", "{{.Names}}"])
+    }
+
+    /// Those of them that did not just ask what their engine's machine has: what is left of these goes later.
+    pub(in crate::bench) fn containers(&self) -> Result<Vec<String>> {
+        let mut all = self.all_containers()?;
+        let ask = ["ps", "--all", "--format", "{{.Names}}", "--filter", "label=berth.gpus"];
+        let asked = self.listed(&ask)?;
+        all.retain(|name| !asked.contains(name));
+        Ok(all)
     }
 
     /// Names of all volumes that were filled for attempts; the guest's stays.
