@@ -9,6 +9,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::order::natural;
 
+/// What a name is made of: a server has millions of them, and most are short enough to need no memory of their
+/// own. In a browser, where there are few, less code is more.
+#[cfg(not(target_arch = "wasm32"))]
+type Text = compact_str::CompactString;
+#[cfg(target_arch = "wasm32")]
+type Text = String;
+
 /// Why a text is not a valid name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{value:?} is not a valid {what}: allowed are {allowed}")]
@@ -26,7 +33,7 @@ macro_rules! name_type {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
         #[serde(try_from = "String", into = "String")]
-        pub struct $name(String);
+        pub struct $name(#[schemars(with = "String")] Text);
 
         impl $name {
             /// What the pages call it.
@@ -46,7 +53,7 @@ macro_rules! name_type {
                 if value.is_empty() || value.len() > Self::MAX_LENGTH || !value.chars().all(ok) {
                     return Err(InvalidName { what: $what, value, allowed: $allowed });
                 }
-                Ok(Self(value))
+                Ok(Self(value.as_str().into()))
             }
 
             /// The name as text.
@@ -78,7 +85,7 @@ macro_rules! name_type {
 
         impl From<$name> for String {
             fn from(name: $name) -> String {
-                name.0
+                name.as_str().to_owned()
             }
         }
     };
@@ -174,7 +181,7 @@ impl PartialOrd for NodeName {
 impl Default for VirtualClusterName {
     /// `default`: the virtual cluster of jobs that name none.
     fn default() -> Self {
-        Self("default".to_owned())
+        Self("default".into())
     }
 }
 
