@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use protocol::cluster::{Closed, NodeSettings};
 use protocol::gpus::GpuReport;
@@ -34,8 +35,8 @@ pub struct NodeRecord {
     pub closed: Option<Closed>,
     /// How well it is.
     pub health: Health,
-    /// As last seen; `None`: nobody has looked yet.
-    pub observed: Option<NodeObserved>,
+    /// As last seen; `None`: nobody has looked yet. Whoever looks has it as well.
+    pub observed: Option<Arc<NodeObserved>>,
 }
 
 /// What was last seen of a node.
@@ -177,7 +178,7 @@ pub async fn leave_file(conn: &impl ConnectionTrait) -> Result<()> {
 /// See [`crate::Error`].
 pub async fn set_observed(
     conn: &impl ConnectionTrait,
-    seen: &[(NodeName, NodeObserved)],
+    seen: &[(NodeName, Arc<NodeObserved>)],
 ) -> Result<()> {
     for seen in seen.chunks(ROWS_A_STATEMENT) {
         let sql = format!(
@@ -190,8 +191,8 @@ pub async fn set_observed(
             parameters(conn.get_database_backend(), seen.len(), 10)
         );
         let values = seen.iter().flat_map(|(name, observed)| {
-            let NodeObserved { reachable, problem, last_seen, engine, engine_id, .. } = observed;
-            let NodeObserved { capacity, tasks_address, gpus, taken, .. } = observed;
+            let NodeObserved { reachable, problem, last_seen, engine, engine_id, .. } = &**observed;
+            let NodeObserved { capacity, tasks_address, gpus, taken, .. } = &**observed;
             [
                 Value::from(name.as_str()),
                 Value::from(*reachable),

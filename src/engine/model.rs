@@ -104,13 +104,12 @@ pub struct EngineInfo {
 }
 
 impl EngineInfo {
-    /// What its machine has.
+    /// Kind and version, and what its machine has.
     #[must_use]
-    pub fn capacity(&self) -> Capacity {
-        let Self { cpus, memory_mb, disk_gb, .. } = self;
-        let (cpus, memory_mb, disk_gb) = (*cpus, *memory_mb, disk_gb.unwrap_or_default());
-        let (gpus, architecture) = (self.gpus.clone(), self.architecture.clone());
-        Capacity { cpus, memory_mb, disk_gb, gpus, architecture }
+    pub fn into_parts(self) -> (String, Capacity) {
+        let Self { version, cpus, memory_mb, disk_gb, gpus, architecture, .. } = self;
+        let disk_gb = disk_gb.unwrap_or_default();
+        (version, Capacity { cpus, memory_mb, disk_gb, gpus, architecture })
     }
 }
 

@@ -154,7 +154,7 @@ pub struct TaskRole {
     /// The image.
     pub image: String,
     /// How the image's registry is entered, where the file says so itself.
-    pub registry: Option<RegistryAuth>,
+    pub registry: Option<Box<RegistryAuth>>,
     /// Ports by label, without the `http` and `ssh` that every task has.
     pub ports: Vec<PortRequest>,
     /// The whole command, a shell text, references rendered except secrets.

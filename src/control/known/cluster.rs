@@ -81,11 +81,11 @@ impl Cluster {
     }
 
     /// With what was seen of nodes.
-    pub(crate) fn with_seen(&self, seen: &[(NodeName, NodeObserved)]) -> Self {
+    pub(crate) fn with_seen(&self, seen: &[(NodeName, Arc<NodeObserved>)]) -> Self {
         let mut nodes = self.nodes.clone();
         for (name, observed) in seen {
             if let Some(at) = self.place(name) {
-                Arc::make_mut(&mut nodes[at]).observed = Some(observed.clone());
+                Arc::make_mut(&mut nodes[at]).observed = Some(Arc::clone(observed));
             }
         }
         self.another(nodes, self.virtual_clusters.clone())
@@ -189,7 +189,9 @@ fn is_same(one: &NodeRecord, other: &NodeRecord) -> bool {
 
 /// A node with what holds of what was seen of it.
 pub(crate) fn as_wanted(portal: &Portal, node: NodeRecord) -> NodeRecord {
-    let seen = |observed| wanted(portal.network(&node.settings), observed);
+    let seen = |observed: Arc<NodeObserved>| {
+        Arc::new(wanted(portal.network(&node.settings), Arc::unwrap_or_clone(observed)))
+    };
     NodeRecord { observed: node.observed.map(seen), ..node }
 }
 
@@ -341,7 +343,7 @@ mod tests {
     #[test]
     fn what_is_no_jobs_is_left_out_for_now_and_not_for_ever() {
         let mut taken = node("n9");
-        taken.observed = Some(NodeObserved {
+        taken.observed = Some(Arc::new(NodeObserved {
             reachable: true,
             problem: None,
             last_seen: None,
@@ -351,7 +353,7 @@ mod tests {
             tasks_address: None,
             gpus: None,
             taken: protocol::resources::Taken { cpus: 3, ..Default::default() },
-        });
+        }));
         assert_eq!(scheduler_node(&taken).capacity.cpus, 5);
         let before = twelve();
         let admission = before.admission();
@@ -419,7 +421,7 @@ mod tests {
             gpus: Some(report.clone()),
             taken: protocol::resources::Taken::default(),
         };
-        let mut node = NodeRecord { observed: Some(observed), ..node("n1") };
+        let mut node = NodeRecord { observed: Some(Arc::new(observed)), ..node("n1") };
         let seen = scheduler_node(&node);
         assert_eq!((seen.capacity.gpus, seen.links), (gpus, report.links));
         assert_eq!(gpu_indices(&node), [0, 1, 2, 3]);

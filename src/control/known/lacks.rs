@@ -33,7 +33,7 @@ pub(crate) struct Lacks(BTreeMap<Part, BTreeSet<NodeName>>);
 impl Lacks {
     /// The nodes on which a job cannot start, each with a storage that it lacks.
     pub(crate) fn of_job(&self, job: &Active) -> BTreeMap<NodeName, StorageName> {
-        self.of(&job.spec, &job.row.key.user, job.row.exit.as_ref())
+        self.of(&job.spec, &job.row.key.user, job.row.exit.as_deref())
     }
 
     /// The same of a user's job whose last attempt, if there was one, ended so.
@@ -214,7 +214,7 @@ mod tests {
         assert!(lacking.told().of_job(&defaults).is_empty(), "nobody knows yet what it has");
         let message = String::new();
         let cause = Cause::StorageAbsent { node: node("a"), storage: part(None).storage, message };
-        defaults.row.exit = Some(Exit { code: None, cause, evidence: Vec::new() });
+        defaults.row.exit = Some(Box::new(Exit { code: None, cause, evidence: Vec::new() }));
         assert_eq!(lacking.told().of_job(&defaults).len(), 2);
         assert!(lacking.keep(|_, part| part.own.is_some()) && !lacking.keep(|_, _| true));
         assert_eq!(lacking.told().of_job(&asks).into_keys().collect::<Vec<_>>(), [node("b")]);

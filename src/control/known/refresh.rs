@@ -79,7 +79,7 @@ impl ClusterHandle {
     }
 
     /// Shows what was seen of nodes and is stored.
-    pub(crate) async fn show_seen(&self, news: &[(NodeName, NodeObserved)]) {
+    pub(crate) async fn show_seen(&self, news: &[(NodeName, Arc<NodeObserved>)]) {
         let _turn = self.reading.lock().await;
         self.change(|before| before.with_seen(news));
     }

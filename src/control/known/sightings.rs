@@ -1,7 +1,7 @@
 //! What the watchers see of the nodes' engines, until it is stored.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use database::nodes::NodeObserved;
 use protocol::ids::NodeName;
@@ -21,7 +21,7 @@ struct Seen {
     /// Whose drivers were asked for GPUs since this server started.
     probed: HashSet<NodeName>,
     /// What is to be stored.
-    news: BTreeMap<NodeName, NodeObserved>,
+    news: BTreeMap<NodeName, Arc<NodeObserved>>,
 }
 
 impl Sightings {
@@ -59,17 +59,17 @@ impl Sightings {
     }
 
     /// Something new is seen of a node: instead of what was seen before and is not stored yet.
-    pub(crate) fn report(&self, name: &NodeName, observed: NodeObserved) {
+    pub(crate) fn report(&self, name: &NodeName, observed: Arc<NodeObserved>) {
         lock(&self.0).news.insert(name.clone(), observed);
     }
 
     /// What is new, to be stored.
-    pub(crate) fn take_news(&self) -> Vec<(NodeName, NodeObserved)> {
+    pub(crate) fn take_news(&self) -> Vec<(NodeName, Arc<NodeObserved>)> {
         std::mem::take(&mut lock(&self.0).news).into_iter().collect()
     }
 
     /// It could not be stored: it still is to be, as far as nothing newer has come.
-    pub(crate) fn put_back(&self, news: Vec<(NodeName, NodeObserved)>) {
+    pub(crate) fn put_back(&self, news: Vec<(NodeName, Arc<NodeObserved>)>) {
         let mut seen = lock(&self.0);
         for (name, observed) in news {
             seen.news.entry(name).or_insert(observed);
@@ -149,15 +149,16 @@ mod tests {
     fn what_could_not_be_stored_gives_way_to_what_is_newer() {
         let sightings = Sightings::default();
         for node in ["a", "b", "c"] {
-            sightings.report(&name(node), seen(1, true));
+            sightings.report(&name(node), Arc::new(seen(1, true)));
         }
         let news = sightings.take_news();
         assert_eq!(news.len(), 3);
         assert_eq!(sightings.take_news(), []);
-        sightings.report(&name("b"), seen(2, false));
+        sightings.report(&name("b"), Arc::new(seen(2, false)));
         sightings.put_back(news);
         sightings.forget(&name("c"));
-        let expected = [(name("a"), seen(1, true)), (name("b"), seen(2, false))];
+        let expected = [(name("a"), seen(1, true)), (name("b"), seen(2, false))]
+            .map(|(node, seen)| (node, Arc::new(seen)));
         assert_eq!(sightings.take_news(), expected);
     }
 }

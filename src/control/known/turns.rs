@@ -12,8 +12,20 @@ use tokio::time::{Instant, Interval, interval_at};
 /// times a second, each time for one.
 const PARTS: u32 = 100;
 
+/// An engine is asked whether it is there so often; where there are more nodes than this, more seldom, for a server
+/// would do little else.
+const HEARTBEAT: Duration = Duration::from_secs(5);
+const NODES_A_HEARTBEAT: usize = 5_000;
+const SLOWEST_HEARTBEAT: u32 = 3;
+
 /// From here on periods are counted.
 static BEGAN: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+/// How often each of so many engines is asked whether it is there.
+pub(crate) fn heartbeat(nodes: usize) -> Duration {
+    let times = u32::try_from(nodes.div_ceil(NODES_A_HEARTBEAT)).unwrap_or(u32::MAX);
+    HEARTBEAT * times.clamp(1, SLOWEST_HEARTBEAT)
+}
 
 /// Which of so many parts of all nodes a node is in, always the same.
 pub(crate) fn part_of(name: &NodeName, parts: u32) -> u32 {
@@ -29,9 +41,36 @@ pub(crate) fn part(name: &NodeName, period: Duration) -> Duration {
 
 /// Ticks at a node's turn in each period.
 pub(crate) fn every(name: &NodeName, period: Duration) -> Interval {
+    interval_at(Instant::now() + until_turn(name, period), period)
+}
+
+/// A node's turn in each period, for whoever looks more often than that whether it has come: one timer does for all
+/// that is done of a node.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    next: Instant,
+    period: Duration,
+}
+
+impl Turn {
+    pub(crate) fn of(name: &NodeName, period: Duration) -> Self {
+        Self { next: Instant::now() + until_turn(name, period), period }
+    }
+
+    /// Whether it has come since somebody looked; those that were missed are one.
+    pub(crate) fn has_come(&mut self, now: Instant) -> bool {
+        let has_come = self.next <= now;
+        if has_come {
+            self.next = now + until_next(now - self.next, self.period);
+        }
+        has_come
+    }
+}
+
+/// How long it is until a node's next turn.
+fn until_turn(name: &NodeName, period: Duration) -> Duration {
     // As if it had begun a period before.
-    let since = BEGAN.elapsed() + period - part(name, period);
-    interval_at(Instant::now() + until_next(since, period), period)
+    until_next(BEGAN.elapsed() + period - part(name, period), period)
 }
 
 /// How long it is until the next of the periods begins, so long after the first.
@@ -54,6 +93,24 @@ mod tests {
             begins[part_of(&name, PARTS) as usize / 10] += 1;
         }
         assert!(begins.iter().all(|begins| (800..1_200).contains(begins)), "{begins:?}");
+    }
+
+    #[test]
+    fn thousands_of_engines_are_asked_more_seldom_and_not_for_ever_so() {
+        let seconds = [0, 1, 5_000, 5_001, 10_000, 100_000].map(|nodes| heartbeat(nodes).as_secs());
+        assert_eq!(seconds, [5, 5, 5, 10, 10, 15]);
+    }
+
+    #[test]
+    fn a_turn_comes_once_in_each_period_whoever_looks() {
+        let (name, period) = ("node-1".parse().unwrap(), Duration::from_secs(30));
+        let mut turn = Turn::of(&name, period);
+        let began = Instant::now();
+        let mut has_come = |second| turn.has_come(began + Duration::from_secs(second));
+        let came: Vec<u64> = (1..=120).filter(|second| has_come(*second)).collect();
+        assert_eq!(came.len(), 4, "{came:?}");
+        assert!(came.windows(2).all(|pair| pair[1] - pair[0] == 30), "{came:?}");
+        assert!(has_come(420) && !has_come(420), "what was missed is not made up for");
     }
 
     #[test]

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use protocol::cluster::NodeSettings;
-use protocol::gpus::GpuReport;
 use protocol::ids::NodeName;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -24,13 +23,15 @@ mod watcher;
 
 use watcher::Watcher;
 
-/// All is read anew and looked at so often, whatever rings: who changes a node has it read back.
+/// All is looked at so often, whatever rings.
 const WHOLE: Duration = Duration::from_secs(60);
+/// And read anew so often: who changes a node has it read back.
+const READ: Duration = Duration::from_secs(300);
 /// Without watchers nothing is known of any node.
 pub(crate) const RHYTHM: Rhythm = Rhythm::needed(Duration::from_secs(120));
 
 /// Watchers by node, with the settings each was started for.
-type Watchers = HashMap<NodeName, (NodeSettings, CancellationToken, JoinHandle<()>)>;
+type Watchers = HashMap<NodeName, (Arc<NodeSettings>, CancellationToken, JoinHandle<()>)>;
 
 /// Runs until shutdown; then ends all watchers.
 pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
@@ -42,7 +43,7 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
         if !shared.live.bells.nodes.wait(WHOLE, &shutdown).await {
             break;
         }
-        if read.elapsed() >= WHOLE {
+        if read.elapsed() >= READ {
             read = Instant::now();
             match shared.nodes.cluster.read_all(&shared.store.database).await {
                 Ok(()) => shared.live.bells.schedule.ring(),
@@ -94,27 +95,32 @@ async fn reconcile(
     }
     for node in &cluster.nodes {
         watchers.entry(node.settings.name.clone()).or_insert_with(|| {
-            let stop = shutdown.child_token();
-            // Where another engine answers now, it has other GPUs.
-            let gpus = node.observed.as_ref().and_then(|observed| observed.gpus.clone());
-            let gpus = gpus.filter(|_| !outdated.contains(&node.settings.name));
-            let watching = watch(Arc::clone(shared), (node.settings.clone(), gpus), stop.clone());
-            (node.settings.clone(), stop, tokio::spawn(watching))
+            let (settings, stop) = (Arc::new(node.settings.clone()), shutdown.child_token());
+            let is_new = outdated.contains(&settings.name);
+            let watching = watch(Arc::clone(shared), Arc::clone(&settings), is_new, stop.clone());
+            (settings, stop, tokio::spawn(watching))
         });
     }
 }
 
-/// Watches a node until stopped; a watcher that panics is followed by another one.
+/// Watches a node until stopped; a watcher that panics is followed by another one. Where another engine answers than
+/// before (`is_new`), it has other GPUs than are known.
 async fn watch(
     shared: Arc<Shared>,
-    (settings, gpus): (NodeSettings, Option<GpuReport>),
+    settings: Arc<NodeSettings>,
+    is_new: bool,
     stop: CancellationToken,
 ) {
     let name = format!("watcher of {}", settings.name);
     let begin = |stop| {
+        let cluster = shared.nodes.cluster();
+        let known = cluster.node(&settings.name).filter(|_| !is_new);
+        let gpus = known.and_then(|node| node.observed.as_ref()?.gpus.clone());
         let options = endpoint(&shared, &settings);
-        let (shared, name) = (Arc::clone(&shared), settings.name.clone());
-        Box::pin(Watcher::new(shared, name, options, gpus.clone(), stop).run())
+        let mut watcher =
+            Watcher::new(Arc::clone(&shared), settings.name.clone(), options, gpus, stop);
+        // In one place: ten thousand of them wait for most of the time.
+        Box::pin(async move { watcher.run().await })
     };
     let panics = Panics::default();
     supervised::run(&name, begin, (&panics, shared.counts.own_failures.as_ref()), &stop).await;

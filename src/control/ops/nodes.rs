@@ -379,18 +379,20 @@ async fn new(settings: NodeSettings, engine: &dyn Engine) -> Result<NodeRecord> 
         Error::new(ErrorCode::UnavailableError, message)
     };
     let info = engine.info().await.map_err(silent)?;
+    let tasks_address = info.tasks_address;
+    let (engine, capacity) = info.into_parts();
     let observed = NodeObserved {
         reachable: true,
         problem: None,
         last_seen: None,
-        capacity: Some(info.capacity()),
-        engine: Some(info.version),
+        capacity: Some(capacity),
+        engine: Some(engine),
         engine_id: None,
-        tasks_address: info.tasks_address,
+        tasks_address,
         gpus: None,
         taken: Taken::default(),
     };
-    let observed = Some(observed);
+    let observed = Some(Arc::new(observed));
     Ok(NodeRecord {
         settings,
         from_file: false,

@@ -109,6 +109,8 @@ impl<'n> Outline<'n> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use api::cluster::NodeTask;
     use database::nodes::NodeObserved;
     use protocol::ids::{JobId, VirtualClusterName};
@@ -131,7 +133,7 @@ mod tests {
             emptied: false,
             closed: None,
             health: protocol::health::Health::default(),
-            observed: Some(NodeObserved {
+            observed: Some(Arc::new(NodeObserved {
                 reachable: true,
                 problem: None,
                 last_seen: None,
@@ -141,7 +143,7 @@ mod tests {
                 tasks_address: None,
                 gpus: None,
                 taken,
-            }),
+            })),
         }
     }
 

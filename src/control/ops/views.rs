@@ -57,12 +57,12 @@ pub(super) fn summary(
         completed_at: row.completed_at,
         waiting,
         expected,
-        held: row.held,
+        held: row.held.map(|held| *held),
         tags,
         // These are known beside the row.
         ends_by: None,
         lately: Lately::default(),
-        exit: row.exit,
+        exit: row.exit.map(|exit| *exit),
     }
 }
 

@@ -24,7 +24,7 @@ pub struct NewJob {
     pub submitted_at: Timestamp,
 }
 
-/// A job without its file: all that lists show.
+/// A job without its file: all that lists show. A hundred thousand may be in memory: what few have is apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobRow {
     /// Database key, ascending with time, never used twice.
@@ -34,7 +34,7 @@ pub struct JobRow {
     /// State.
     pub state: State,
     /// Who asked to stop it, if anybody did.
-    pub stop: Option<StopRequest>,
+    pub stop: Option<Box<StopRequest>>,
     /// Virtual cluster.
     pub virtual_cluster: VirtualClusterName,
     /// Priority.
@@ -56,7 +56,7 @@ pub struct JobRow {
     /// When it ended.
     pub completed_at: Option<Timestamp>,
     /// How it ended; of a job between attempts, how the last one did.
-    pub exit: Option<Exit>,
+    pub exit: Option<Box<Exit>>,
     /// The current attempt, from 0; `None`: it was never placed.
     pub attempt: Option<u32>,
     /// The next attempt begins then at the earliest; only while it is `WAITING`.
@@ -64,7 +64,7 @@ pub struct JobRow {
     /// Nodes to avoid where others will do.
     pub avoid: Vec<NodeName>,
     /// Who holds it, if anybody does; only while it is `WAITING`.
-    pub held: Option<Hold>,
+    pub held: Option<Box<Hold>>,
     /// Milliseconds by which it was moved back (or, below 0, forward) in the queue.
     pub moved_ms: i64,
     /// The highest priority that its owner may give it, once an administrator gave it one; before
@@ -140,8 +140,8 @@ impl JobUpdate {
         row.state = *state;
         row.started_at = started_at.or(row.started_at);
         row.completed_at = completed_at.or(row.completed_at);
-        if exit.is_some() {
-            row.exit.clone_from(exit);
+        if let Some(exit) = exit {
+            row.exit = Some(Box::new(exit.clone()));
         }
         row.attempt = attempt.or(row.attempt);
         row.retries = retries.unwrap_or(row.retries);

@@ -52,13 +52,15 @@ impl Model {
     pub(crate) fn into_row(self) -> Result<JobRow> {
         let row = Row::new("jobs", &self.id);
         let stop = match (&self.stop_by, self.stop_at) {
-            (Some(by), Some(at)) => Some(StopRequest { by: row.name(by)?, at: Timestamp(at) }),
+            (Some(by), Some(at)) => {
+                Some(Box::new(StopRequest { by: row.name(by)?, at: Timestamp(at) }))
+            }
             _ => None,
         };
         let administrator = self.held_by_administrator;
         let held = match (&self.held_by, self.held_at) {
             (Some(by), Some(at)) => {
-                Some(Hold { by: row.name(by)?, at: Timestamp(at), administrator })
+                Some(Box::new(Hold { by: row.name(by)?, at: Timestamp(at), administrator }))
             }
             _ => None,
         };

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use sea_orm::entity::prelude::*;
 
 use super::{NodeObserved, NodeRecord};
@@ -44,7 +46,7 @@ impl Model {
                 .flatten()
                 .unwrap_or_default(),
             // What was seen of it is soon seen again.
-            observed: readable([self.observed()]).pop().flatten(),
+            observed: readable([self.observed()]).pop().flatten().map(Arc::new),
         })
     }
 

@@ -60,7 +60,7 @@ pub(crate) struct Extras {
 struct RoleExtras {
     name: Option<RoleName>,
     image: Option<String>,
-    registry: Option<RegistryAuth>,
+    registry: Option<Box<RegistryAuth>>,
     gpu_types: Option<Vec<GpuType>>,
     disk_gb: Option<u64>,
     ports: Option<Vec<PortRequest>>,
@@ -350,17 +350,20 @@ pub(crate) fn kill_all<'d>(
 }
 
 /// `auth` of an image.
-pub(crate) fn registry<'d>(reader: &mut Reader<'d>, field: &Field<'d>) -> Option<RegistryAuth> {
+pub(crate) fn registry<'d>(
+    reader: &mut Reader<'d>,
+    field: &Field<'d>,
+) -> Option<Box<RegistryAuth>> {
     let fields = reader.object(field, Object::Auth)?;
     let mut text = |key| {
         let field = fields.given(key)?;
         parts::short_line(reader, &field)
     };
-    Some(RegistryAuth {
+    Some(Box::new(RegistryAuth {
         registry: text("registryuri").unwrap_or_default(),
         user: text("username").unwrap_or_default(),
         password: text("password").unwrap_or_default(),
-    })
+    }))
 }
 
 /// `secrets`: names and values, nested ones by their paths: `registry.username`. The places of the

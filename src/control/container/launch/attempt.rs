@@ -287,7 +287,7 @@ impl Attempt {
         if let Some(auth) = role.registry.clone() {
             let read = self.read(shared).await?;
             let password = protocol::secrets::fill(&auth.password, &read.secrets);
-            return Ok(Some(RegistryAuth { password, ..auth }));
+            return Ok(Some(RegistryAuth { password, ..*auth }));
         }
         let Some(file) = &self.spec.auth_file else { return Ok(None) };
         self.auth_file

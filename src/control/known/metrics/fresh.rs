@@ -6,6 +6,9 @@ use super::short::Short;
 /// Rows at most: some twenty minutes. Where nothing can be kept for longer, the oldest go.
 const MOST: usize = 128;
 
+/// Room is made for so many further rows.
+const SPARE: usize = 8;
+
 /// Rows that were measured, in the order of time.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Fresh {
@@ -31,6 +34,12 @@ impl Fresh {
     pub(super) fn push(&mut self, at: i64, row: impl Iterator<Item = Option<f32>>) {
         if self.steps.len() >= MOST {
             self.forget(self.gone + 1);
+        }
+        if self.steps.len() == self.steps.capacity() {
+            // There are many of them, and none becomes large: no more room than a few further rows need.
+            let width = self.values.len() / self.steps.len().max(1);
+            self.steps.reserve_exact(SPARE);
+            self.values.reserve_exact(SPARE * width);
         }
         self.steps.push(u32::try_from(at.div_euclid(FINEST)).unwrap_or(0));
         self.values.extend(row.map(Short::new));

@@ -1,6 +1,7 @@
 //! What is told piece by piece comes to the same as reading everything.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use database::attempts::Attempt;
 use database::jobs::{JobRow, JobUpdate, StopRequest};
@@ -107,7 +108,7 @@ pub(crate) fn node(name: &str) -> NodeRecord {
         emptied: false,
         closed: None,
         health: protocol::health::Health::default(),
-        observed: Some(NodeObserved {
+        observed: Some(Arc::new(NodeObserved {
             reachable: true,
             problem: None,
             last_seen: None,
@@ -117,7 +118,7 @@ pub(crate) fn node(name: &str) -> NodeRecord {
             tasks_address: None,
             gpus: None,
             taken: Taken::default(),
-        }),
+        })),
     }
 }
 
@@ -192,7 +193,7 @@ impl Records {
                 if let Some(job) = self.pick(number, waits) {
                     let held = job.row.held.take();
                     job.row.held =
-                        held.is_none().then(|| Hold { by: by(), at, administrator: true });
+                        held.is_none().then(|| Hold { by: by(), at, administrator: true }.into());
                 }
             }
             Event::Moved(number, by) => {
@@ -205,7 +206,7 @@ impl Records {
             Event::StopWanted(number) => {
                 let stop = StopRequest { by: by(), at };
                 let job = self.pick(number, |row| !row.state.is_final());
-                job.into_iter().for_each(|job| job.row.stop = Some(stop.clone()));
+                job.into_iter().for_each(|job| job.row.stop = Some(Box::new(stop.clone())));
             }
             Event::TaskEnds(number) => {
                 let id = self.pick(number, runs).map(|job| job.row.id);
@@ -232,7 +233,7 @@ impl Records {
             }
             Event::Broken(broken) => {
                 if let Some(mut second) = self.cluster.node(&node("b").settings.name).cloned() {
-                    let seen = second.observed.as_mut().unwrap();
+                    let seen = Arc::make_mut(second.observed.as_mut().unwrap());
                     seen.capacity = Some(with_gpu(!broken));
                     self.cluster = self.cluster.with_node(&node("b").settings.name, Some(second));
                 }

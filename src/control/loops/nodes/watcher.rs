@@ -24,7 +24,7 @@ use crate::known::cluster::{Contact, Observation, wanted};
 use crate::known::engine_calls::OfNode;
 use crate::known::quarantine::Held;
 use crate::known::sightings::says_the_same;
-use crate::known::turns;
+use crate::known::turns::{self, Turn};
 use crate::records::health;
 use crate::shared::Shared;
 use crate::wake::{now, rest_after};
@@ -34,9 +34,7 @@ mod news;
 
 use clock::NodeClock;
 
-/// The engine is asked whether it is there so often.
-const HEARTBEAT: Duration = Duration::from_secs(5);
-/// Its containers are looked at so often even when nothing calls for it.
+/// Its containers are looked at so often even when nothing calls for it, by the next heartbeat.
 const LOOK: Duration = Duration::from_secs(30);
 /// Its GPUs are looked for so often.
 const PROBE: Duration = Duration::from_secs(600);
@@ -77,8 +75,8 @@ pub(super) struct Watcher {
     sorter: Sorter,
     /// The containers could not be told apart: it is tried again.
     unsorted: bool,
-    /// What the engine answered last.
-    answer: Option<NodeObserved>,
+    /// What the engine answered last, as it is shown.
+    answer: Option<Arc<NodeObserved>>,
     /// What is taken by what is in quarantine, once somebody has looked.
     taken: Option<Taken>,
 }
@@ -112,7 +110,7 @@ impl Watcher {
     }
 
     /// Runs until stopped: connects, watches, and when the engine is lost, connects again.
-    pub(super) async fn run(mut self) {
+    pub(super) async fn run(&mut self) {
         let mut failures = 0;
         while !self.stop.is_cancelled() {
             let stop = self.stop.clone();
@@ -143,7 +141,7 @@ impl Watcher {
         let info = self.ask(engine.as_ref()).await?;
         // Subscribing comes before the first look, so that nothing falls between the two.
         let changes = engine.changes(&self.shared.identity.installation).await?;
-        self.found(&info);
+        self.found(info);
         self.look_at(&engine, true).await?;
         Box::pin(self.meet_strangers(engine.as_ref())).await?;
         *failures = 0;
@@ -167,11 +165,12 @@ impl Watcher {
         changes: Changes,
     ) -> engine::Result<()> {
         let mut changes = changes.ready_chunks(CHANGES_AT_ONCE);
-        let mut heartbeat = turns::every(&self.name, HEARTBEAT);
-        let mut look = turns::every(&self.name, LOOK);
-        let mut strangers = turns::every(&self.name, MEET);
+        let nodes = self.shared.nodes.cluster().nodes.len();
+        let mut heartbeat = turns::every(&self.name, turns::heartbeat(nodes));
+        let mut look = Turn::of(&self.name, LOOK);
+        let mut strangers = Turn::of(&self.name, MEET);
         let mut is_told = true;
-        let mut probe = turns::every(&self.name, PROBE);
+        let mut probe = Turn::of(&self.name, PROBE);
         let finds_gpus = self.options.gpu_runtime.finds_gpus();
         let mut probing = finds_gpus.then(|| self.ask_for_gpus(engine));
         loop {
@@ -185,36 +184,38 @@ impl Watcher {
                     None => return Err(EngineError::Unreachable("its events ended".into())),
                 },
                 () = self.look.notified() => { self.look_at(engine, true).await?; }
-                _ = look.tick() => {
-                    let was_told = std::mem::take(&mut is_told);
-                    if self.look_at(engine, false).await? && !was_told {
-                        // Nothing was told for so long, though there was something: the line is dead.
-                        let anew = engine.changes(&self.shared.identity.installation).await?;
-                        changes = anew.ready_chunks(CHANGES_AT_ONCE);
-                        self.look_at(engine, true).await?;
-                    }
-                }
-                _ = strangers.tick() => Box::pin(self.meet_strangers(engine.as_ref())).await?,
                 reading = answer(&mut probing) => {
                     probing = None;
                     Box::pin(self.read(reading)).await;
                     let info = self.ask(engine.as_ref()).await?;
-                    self.found(&info);
+                    self.found(info);
                     self.shared.nodes.sightings.probed(&self.name);
-                }
-                _ = probe.tick(), if finds_gpus && probing.is_none() => {
-                    probing = Some(self.ask_for_gpus(engine));
                 }
                 // Who asks wants to see what there is now: what is gone is forgotten.
                 () = self.probe.notified(), if finds_gpus && probing.is_none() => {
                     self.gpus = self.gpus.as_ref().map(GpuReport::without_gone);
                     probing = Some(self.ask_for_gpus(engine));
                 }
-                _ = heartbeat.tick() => {
+                at = heartbeat.tick() => {
                     let info = self.ask(engine.as_ref()).await?;
-                    self.found(&info);
+                    self.found(info);
                     if self.unsorted {
                         self.look_at(engine, true).await?;
+                    }
+                    if look.has_come(at) {
+                        let was_told = std::mem::take(&mut is_told);
+                        if self.look_at(engine, false).await? && !was_told {
+                            // Nothing was told for so long, though there was something: the line is dead.
+                            let anew = engine.changes(&self.shared.identity.installation).await?;
+                            changes = anew.ready_chunks(CHANGES_AT_ONCE);
+                            self.look_at(engine, true).await?;
+                        }
+                    }
+                    if strangers.has_come(at) {
+                        Box::pin(self.meet_strangers(engine.as_ref())).await?;
+                    }
+                    if finds_gpus && probing.is_none() && probe.has_come(at) {
+                        probing = Some(self.ask_for_gpus(engine));
                     }
                 }
             }
@@ -344,7 +345,9 @@ impl Watcher {
         let taken = self.shared.nodes.quarantine.on(&self.name).taken();
         if self.taken.as_ref() != Some(&taken) {
             self.taken = Some(taken);
-            self.show();
+            if let Some(answer) = self.answer.clone() {
+                self.show(Arc::unwrap_or_clone(answer));
+            }
         }
         if changed {
             self.shared.live.tell(Change::Node { name: self.name.clone() });
@@ -387,35 +390,35 @@ impl Watcher {
     }
 
     /// The engine answers.
-    fn found(&mut self, info: &EngineInfo) {
+    fn found(&mut self, info: EngineInfo) {
         let at = now();
         self.is_lost = false;
         self.shared.nodes.sightings.answered(&self.name, at);
-        let mut capacity = info.capacity();
+        let (engine_id, is_anothers) =
+            self.shared.nodes.engines.told(info.id.as_deref(), &self.name);
+        let no_guest = || self.shared.containers.guests.problem(info.architecture.as_ref());
+        let problem = is_anothers.or_else(no_guest);
+        let tasks_address = info.tasks_address;
+        let (engine, mut capacity) = info.into_parts();
         if let Some(known) = &self.gpus {
             capacity.gpus = known.seen();
         }
-        let engines = &self.shared.nodes.engines;
-        let (engine_id, is_anothers) = engines.told(info.id.as_deref(), &self.name);
-        let no_guest = || self.shared.containers.guests.problem(info.architecture.as_ref());
-        self.answer = Some(NodeObserved {
+        self.show(NodeObserved {
             reachable: true,
-            problem: is_anothers.or_else(no_guest),
+            problem,
             last_seen: Some(at),
-            engine: Some(info.version.clone()),
+            engine: Some(engine),
             engine_id,
             capacity: Some(capacity),
-            tasks_address: info.tasks_address,
+            tasks_address,
             gpus: self.gpus.clone(),
             taken: Taken::default(),
         });
-        self.show();
     }
 
     /// Shows what the engine answered last, with what is taken there.
-    fn show(&self) {
-        let Some(answer) = self.answer.clone() else { return };
-        self.saw(NodeObserved { taken: self.taken(), ..answer });
+    fn show(&mut self, answer: NodeObserved) {
+        self.answer = self.saw(NodeObserved { taken: self.taken(), ..answer });
     }
 
     /// What is taken by what is in quarantine. Before somebody has looked, what was when somebody
@@ -449,25 +452,30 @@ impl Watcher {
             tasks_address: last.as_ref().and_then(|last| last.tasks_address),
             gpus: self.gpus.clone(),
             taken: self.taken(),
-            capacity: last.and_then(|last| last.capacity),
+            capacity: last.and_then(|last| last.capacity.clone()),
         });
         self.shared.live.bells.jobs.ring();
     }
 
-    /// Reports what differs from what is known, until that is stored.
-    fn saw(&self, observed: NodeObserved) {
+    /// Reports what differs from what is known, until that is stored. Gives it back as it is known; nothing of a
+    /// node that is gone: its watcher is about to be stopped.
+    fn saw(&self, observed: NodeObserved) -> Option<Arc<NodeObserved>> {
         let cluster = self.shared.nodes.cluster();
-        // Once its node is gone it is about to be stopped.
-        let Some(node) = cluster.node(&self.name) else { return };
+        let node = cluster.node(&self.name)?;
         let network = match self.options.network {
             Some(_) => NodeNetwork::Bridge,
             None => NodeNetwork::Host,
         };
         let observed = wanted(network, observed);
-        if node.observed.as_ref().is_none_or(|known| !says_the_same(known, &observed)) {
-            self.shared.nodes.sightings.report(&self.name, observed);
-            self.shared.live.bells.sightings.ring();
+        if let Some(known) = &node.observed
+            && says_the_same(known, &observed)
+        {
+            return Some(Arc::clone(known));
         }
+        let observed = Arc::new(observed);
+        self.shared.nodes.sightings.report(&self.name, Arc::clone(&observed));
+        self.shared.live.bells.sightings.ring();
+        Some(observed)
     }
 }
 

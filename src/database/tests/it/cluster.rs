@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use database::nodes::{self, NodeObserved};
 use database::storages::{self, Storage};
 use database::virtual_clusters;
@@ -85,11 +87,11 @@ on_both! {
         write!(stage, |tx| nodes::save(&tx, &settings("n1", "10.0.0.1"), true));
         write!(stage, |tx| nodes::save(&tx, &settings("n2", "10.0.0.2"), true));
         assert!(write!(stage, |tx| nodes::set_draining(&tx, &node("n1"), true, true)));
-        write!(stage, |tx| nodes::set_observed(&tx, &[(node("n1"), seen())]));
+        write!(stage, |tx| nodes::set_observed(&tx, &[(node("n1"), seen().into())]));
         write!(stage, |tx| nodes::save(&tx, &settings("n1", "10.9.9.9"), false));
         let found = nodes::get(stage.db.read(), &node("n1")).await?.unwrap();
         assert_eq!((found.settings.address.as_str(), found.from_file), ("10.9.9.9", false));
-        assert_eq!((found.draining, found.emptied, found.observed), (true, true, Some(seen())));
+        assert_eq!((found.draining, found.emptied, found.observed), (true, true, Some(seen().into())));
         let other = nodes::get(stage.db.read(), &node("n2")).await?.unwrap();
         assert_eq!((other.draining, other.observed), (false, None));
     }
@@ -139,7 +141,7 @@ on_both! {
             tasks_address: None, gpus: None, taken: Taken::default(),
         };
         let of = |(number, name): (usize, &String)| {
-            (node(name), if number % 2 == 0 { seen() } else { nothing.clone() })
+            (node(name), Arc::new(if number % 2 == 0 { seen() } else { nothing.clone() }))
         };
         let all: Vec<_> = names.iter().enumerate().map(of).collect();
         nodes::set_observed(&tx, &all).await?;
@@ -151,19 +153,19 @@ on_both! {
         for (number, (found, (name, observed))) in list.iter().zip(&all).enumerate() {
             assert_eq!(found.settings.name, *name);
             let last_seen = if number < 280 { Some(at(99)) } else { observed.last_seen };
-            assert_eq!(found.observed, Some(NodeObserved { last_seen, ..observed.clone() }));
+            assert_eq!(found.observed, Some(Arc::new(NodeObserved { last_seen, ..NodeObserved::clone(observed) })));
         }
     }
 
     async fn a_node_out_of_contact_says_why(stage) {
         write!(stage, |tx| nodes::save(&tx, &settings("n1", "10.0.0.1"), true));
-        write!(stage, |tx| nodes::set_observed(&tx, &[(node("n1"), seen())]));
+        write!(stage, |tx| nodes::set_observed(&tx, &[(node("n1"), seen().into())]));
         let problem = Some("connection refused".to_owned());
         let lost = NodeObserved { reachable: false, problem, ..seen() };
-        let nobody = (node("n3"), seen());
-        write!(stage, |tx| nodes::set_observed(&tx, &[nobody, (node("n1"), lost.clone())]));
+        let nobody = (node("n3"), seen().into());
+        write!(stage, |tx| nodes::set_observed(&tx, &[nobody, (node("n1"), lost.clone().into())]));
         let found = nodes::get(stage.db.read(), &node("n1")).await?.unwrap();
-        assert_eq!(found.observed, Some(lost));
+        assert_eq!(found.observed, Some(lost.into()));
         assert_eq!(nodes::get(stage.db.read(), &node("n3")).await?, None);
         assert!(!write!(stage, |tx| nodes::set_draining(&tx, &node("n3"), true, false)));
     }

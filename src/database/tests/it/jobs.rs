@@ -41,7 +41,7 @@ on_both! {
         assert!(!write!(stage, |tx| jobs::hold(&tx, id, &hold("alice", false))));
         assert!(!write!(stage, |tx| jobs::release(&tx, id, false)), "an administrator holds it");
         let held = jobs::by_id(stage.db.read(), id).await?.unwrap().row.held;
-        assert_eq!(held, Some(hold("root", true)));
+        assert_eq!(held, Some(hold("root", true).into()));
         assert!(write!(stage, |tx| jobs::release(&tx, id, true)));
         assert!(!write!(stage, |tx| jobs::release(&tx, id, true)));
         write!(stage, |tx| jobs::move_many(&tx, &[(id, -70)]));
@@ -186,7 +186,7 @@ on_both! {
         let row = jobs::by_id(stage.db.read(), id).await?.unwrap().row;
         assert_eq!(row, known);
         assert_eq!(row.not_before, Some(at(77)));
-        assert_eq!((row.exit, row.attempt), (Some(exit(1)), Some(3)));
+        assert_eq!((row.exit, row.attempt), (Some(exit(1).into()), Some(3)));
         assert_eq!((row.retries.user, row.retries.platform), (1, 2));
         assert_eq!((row.avoid, row.started_at), (vec![node("n1")], Some(at(5))));
 
@@ -198,7 +198,7 @@ on_both! {
         let row = jobs::by_id(stage.db.read(), id).await?.unwrap().row;
         assert_eq!(row, known);
         assert_eq!((row.state, row.completed_at), (State::Succeeded, Some(at(99))));
-        assert_eq!(row.exit, Some(exit(0)));
+        assert_eq!(row.exit, Some(exit(0).into()));
         assert_eq!(row.not_before, None, "it does not wait any more");
         assert_eq!((row.attempt, row.started_at), (Some(3), Some(at(5))), "these stay");
         let other = jobs::by_id(stage.db.read(), other).await?.unwrap().row;

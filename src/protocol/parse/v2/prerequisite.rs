@@ -195,7 +195,11 @@ fn read_uri<'d>(
 
 impl<'d> Prerequisite<'d> {
     /// The credentials of an image, secrets checked and left in place.
-    pub(super) fn registry(&self, reader: &mut Reader<'d>, job: &Job<'d>) -> Option<RegistryAuth> {
+    pub(super) fn registry(
+        &self,
+        reader: &mut Reader<'d>,
+        job: &Job<'d>,
+    ) -> Option<Box<RegistryAuth>> {
         let auth = self.auth.as_ref()?;
         let fields = reader.map(auth)?;
         let scope = rendering::Scope::of_job();
@@ -214,6 +218,6 @@ impl<'d> Prerequisite<'d> {
                  write <% $secrets.… %> in its place"
             ));
         }
-        Some(RegistryAuth { registry, user, password })
+        Some(Box::new(RegistryAuth { registry, user, password }))
     }
 }

@@ -139,7 +139,7 @@ fn role(name: String) -> impl Strategy<Value = TaskRole> {
             gpu_types: rest.0,
             shm_mb: limits.2.min(memory_mb),
             image: texts.0,
-            registry: texts.1,
+            registry: texts.1.map(Box::new),
             ports: rest.1,
             command: texts.2,
             completion: Completion { min_failed: limit(limits.0), min_succeeded: limit(limits.1) },

@@ -48,7 +48,7 @@ impl World {
             Event::StopWanted(at) => {
                 let stop = StopRequest { by: "alice".parse().unwrap(), at: self.now };
                 if let Some(job) = self.job(at, placed) {
-                    self.jobs.get_mut(&job).unwrap().row.stop = Some(stop);
+                    self.jobs.get_mut(&job).unwrap().row.stop = Some(Box::new(stop));
                 }
             }
             Event::Leaves(at) => {
