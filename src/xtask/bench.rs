@@ -19,6 +19,7 @@ mod million;
 mod nodes;
 mod pages;
 mod ports;
+mod postgres;
 mod random;
 mod scheduler;
 mod submit_to_start;
@@ -32,6 +33,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 
 use self::figures::{Course, Measured, Missed};
+use self::postgres::Kind;
 use crate::release;
 use crate::workspace::Workspace;
 
@@ -54,6 +56,10 @@ pub(crate) struct Options {
     generated: generated::Requests,
     #[command(flatten)]
     life: life::Pace,
+    /// `faults`, `large_job` and `throughput`: the server's database; if not given, `faults` strikes PostgreSQL as well,
+    /// and the others measure SQLite.
+    #[arg(long, value_enum)]
+    database: Option<Kind>,
     /// `faults`: strike for so many hours (1, if there are no --points); `life`: live so many hours (24).
     #[arg(long)]
     hours: Option<f64>,
@@ -144,13 +150,14 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         None => release::build(workspace)?,
     };
     let mut missed = Missed::default();
+    let database = options.database.unwrap_or(Kind::Sqlite);
     for name in names {
         let measured = match name {
             Name::SubmitToStart => submit_to_start::measure(workspace, &binary)?,
-            Name::Throughput => throughput::measure(&binary)?,
+            Name::Throughput => throughput::measure(&binary, database)?,
             Name::Backlog => backlog::measure(&binary)?,
             Name::IdleMemory => idle_memory::measure(&binary)?,
-            Name::LargeJob => large_job::measure(&binary)?,
+            Name::LargeJob => large_job::measure(&binary, database)?,
             Name::FirstPage => first_page::measure(&binary)?,
             Name::Full => full::measure(&binary)?,
             Name::List => list::run(&binary, &mut missed).map(printed)?,
@@ -162,7 +169,9 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
             Name::Pages => pages::run(workspace, &binary, &mut missed).map(printed)?,
             Name::Scheduler => scheduler::run(workspace, &options.scheduler).map(printed)?,
             Name::Faults => {
-                faults::run(workspace, &binary, options.course()?, &options.faults).map(printed)?
+                let database = options.database.unwrap_or(Kind::Postgres);
+                let how = (&options.faults, database);
+                faults::run(workspace, &binary, options.course()?, how).map(printed)?
             }
             Name::Leaders => leaders::run(workspace, &binary, options.course()?, &options.leaders)
                 .map(printed)?,

@@ -10,7 +10,6 @@ pub(super) mod count;
 pub(super) mod jobs;
 mod leftovers;
 pub(super) mod line;
-mod postgres;
 pub(super) mod roll;
 mod strikers;
 mod tally;
@@ -24,7 +23,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow, ensure};
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use self::count::Count;
 use self::jobs::{CODE, Jobs, Load};
@@ -34,6 +33,7 @@ use self::tally::Tally;
 use self::world::World;
 use super::berth::Berth;
 use super::figures::Course;
+use super::postgres::Kind;
 use crate::progress::note;
 use crate::setup;
 use crate::workspace::Workspace;
@@ -43,7 +43,7 @@ const BETWEEN_COUNTS: u64 = 400;
 /// An answer is waited for for so long, while what it needs may be away.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// How often, and beside which database.
+/// How often.
 #[derive(Debug, Args)]
 pub(crate) struct Points {
     /// `faults`: strike so many times, those of the `--tally` included.
@@ -55,18 +55,6 @@ pub(crate) struct Points {
     /// `faults`: strike so many times as often.
     #[arg(long, default_value_t = 1.0)]
     pace: f64,
-    /// `faults`: the server's database.
-    #[arg(long, value_enum, default_value_t = Kind::Postgres)]
-    database: Kind,
-}
-
-/// The kinds of database.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Kind {
-    /// A file, which nothing can strike but with the server.
-    Sqlite,
-    /// A server of its own, which is struck as well.
-    Postgres,
 }
 
 /// Strikes, counts, prints the counts, and fails if one of them is not 0.
@@ -74,7 +62,7 @@ pub(super) fn run(
     workspace: &Workspace,
     binary: &Path,
     course: Course,
-    options: &Points,
+    (options, database): (&Points, Kind),
 ) -> Result<()> {
     ensure!((0.1..=10.0).contains(&options.pace), "--pace {}: 0.1 to 10", options.pace);
     let before = options.tally.as_deref().map_or_else(|| Ok(Tally::default()), Tally::read)?;
@@ -84,8 +72,7 @@ pub(super) fn run(
         return before.judge();
     }
     // A run that goes on strikes otherwise than the one before it.
-    let (seed, of_postgres) =
-        (course.seed.wrapping_add(before.runs), options.database == Kind::Postgres);
+    let (seed, of_postgres) = (course.seed.wrapping_add(before.runs), database == Kind::Postgres);
     println!("faults_seed {seed}");
     let hours = course.hours.or(options.points.is_none().then_some(1.0));
     let time = hours.map(|hours| Duration::try_from_secs_f64(hours * 3_600.0)).transpose()?;

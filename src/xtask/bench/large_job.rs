@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::berth::Berth;
 use super::figures::{Measured, part};
+use super::postgres::{Kind, Postgres};
 use super::throughput;
 
 const NODES: u32 = 1_000;
@@ -27,8 +28,10 @@ const BETWEEN: Duration = Duration::from_millis(50);
 /// So often it is looked whether all run.
 const LOOK: Duration = Duration::from_secs(2);
 
-pub(super) fn measure(binary: &Path) -> Result<Vec<Measured>> {
-    let berth = Berth::start(binary, &nodes()?)?;
+pub(super) fn measure(binary: &Path, database: Kind) -> Result<Vec<Measured>> {
+    let postgres = database.start()?;
+    let settings = postgres.as_ref().map(Postgres::settings).unwrap_or_default();
+    let berth = Berth::start(binary, &(nodes()? + &settings))?;
     let begun = Instant::now();
     berth.submit(&json!({
         "jobName": "large",

@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::berth::{Berth, small_job};
 use super::figures::Measured;
 use super::floor;
+use super::postgres::{Kind, Postgres};
 
 /// Jobs of the measurement.
 const JOBS: u32 = 10_000;
@@ -57,24 +58,39 @@ endpoint = "sim://sim-2?cpus=16384&memory_mb=16777216&disk_gb=100000"
 ports = "20000-59999"
 "#;
 
-pub(super) fn measure(binary: &Path) -> Result<Vec<Measured>> {
-    let berth = Berth::start(binary, NODES)?;
+pub(super) fn measure(binary: &Path, database: Kind) -> Result<Vec<Measured>> {
+    let mut measured = alone(binary, database)?;
+    let rate = beside_others(binary, database)?;
+    measured.push(Measured { name: "throughput_beside", value: rate, unit: "jobs/s" });
+    Ok(measured)
+}
+
+fn alone(binary: &Path, database: Kind) -> Result<Vec<Measured>> {
+    let postgres = database.start()?;
+    let berth = start(binary, NODES, postgres.as_ref())?;
     let before = berth.processor_seconds()?;
     let rate = rate_of(&berth, JOBS)?;
     let each = (berth.processor_seconds()? - before) * 1e3 / f64::from(JOBS);
-    let floor = floor::measure(&berth, CLIENTS)?;
-    drop(berth);
-    Ok(vec![
+    let mut measured = vec![
         Measured { name: "throughput", value: rate, unit: "jobs/s" },
         Measured { name: "throughput_cpu", value: each, unit: "ms a job" },
-        Measured { name: "throughput_floor", value: floor, unit: "jobs/s" },
-        Measured { name: "throughput_beside", value: beside_others(binary)?, unit: "jobs/s" },
-    ])
+    ];
+    if postgres.is_none() {
+        let floor = floor::measure(&berth, CLIENTS)?;
+        measured.push(Measured { name: "throughput_floor", value: floor, unit: "jobs/s" });
+    }
+    Ok(measured)
+}
+
+fn start(binary: &Path, nodes: &str, postgres: Option<&Postgres>) -> Result<Berth> {
+    let settings = postgres.map(Postgres::settings).unwrap_or_default();
+    Berth::start(binary, &format!("{nodes}{settings}"))
 }
 
 /// Jobs a second while many others run.
-fn beside_others(binary: &Path) -> Result<f64> {
-    let berth = Berth::start(binary, LARGE_NODES)?;
+fn beside_others(binary: &Path, database: Kind) -> Result<f64> {
+    let postgres = database.start()?;
+    let berth = start(binary, LARGE_NODES, postgres.as_ref())?;
     submit_each(&berth, RUNNING, |number| {
         small_job(&format!("long-{number}"), "any:latest", "sleep 1000000")
     })?;

@@ -9,8 +9,8 @@ use anyhow::Result;
 use super::blow::{Blow, ENGINES, How, Thing};
 use super::leftovers;
 use super::line::{Line, Target, Way};
-use super::postgres::Postgres;
 use crate::bench::berth::Berth;
+use crate::bench::postgres::{self, Losses, Postgres};
 use crate::docker::PrivateEngine;
 use crate::process::output;
 use crate::progress::note;
@@ -69,11 +69,7 @@ impl Ways {
             );
         }
         if let Some(line) = &self.database {
-            let _written = write!(
-                text,
-                "\n[database]\nurl = \"postgres://postgres@127.0.0.1:{}/postgres\"\n",
-                line.port()
-            );
+            text.push_str(&postgres::settings(line.port()));
         }
         text
     }
@@ -103,7 +99,8 @@ impl World {
             private.engine().load(image)?;
             engines.push(Mutex::new(private));
         }
-        let postgres = of_postgres.then(Postgres::start).transpose()?.map(Mutex::new);
+        let postgres =
+            of_postgres.then(|| Postgres::start(Losses::Unwritten)).transpose()?.map(Mutex::new);
         let ways = Ways::to(&engines, postgres.as_ref())?;
         Ok(Self { engines, postgres, ways })
     }

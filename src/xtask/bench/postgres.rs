@@ -9,8 +9,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
 
-use crate::bench::ports;
+use super::ports;
 use crate::process::output;
 use crate::progress::note;
 
@@ -25,11 +26,37 @@ pub(super) struct Postgres {
     /// Whom it runs as, where we are root: it refuses to be root.
     user: Option<(u32, u32)>,
     port: u16,
+    losses: Losses,
     process: Child,
 }
 
+/// Which database servers have that are measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Kind {
+    /// A file.
+    Sqlite,
+    /// A server of its own.
+    Postgres,
+}
+
+impl Kind {
+    /// The database for one server; `None`: it has that for itself.
+    pub(super) fn start(self) -> Result<Option<Postgres>> {
+        (self == Self::Postgres).then(|| Postgres::start(Losses::None)).transpose()
+    }
+}
+
+/// What is lost when the machine's power is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Losses {
+    /// Nothing, as where people's jobs are.
+    None,
+    /// What the kernel has not written: whoever only kills processes loses nothing.
+    Unwritten,
+}
+
 impl Postgres {
-    pub(super) fn start() -> Result<Self> {
+    pub(super) fn start(losses: Losses) -> Result<Self> {
         let programs = programs()?;
         let folder = std::env::temp_dir().join(format!("berth-postgres-{}", std::process::id()));
         fs::create_dir_all(&folder)?;
@@ -52,13 +79,18 @@ impl Postgres {
             "--locale=C",
             "--no-sync",
         ]))?;
-        let process = serve(command("postgres"), &folder, port)?;
-        let postgres = Self { programs, folder, user, port, process };
+        let process = serve(command("postgres"), &folder, (port, losses))?;
+        let postgres = Self { programs, folder, user, port, losses, process };
         postgres.until_it_answers()
     }
 
     pub(super) fn port(&self) -> u16 {
         self.port
+    }
+
+    /// The lines of a server's configuration that name it.
+    pub(super) fn settings(&self) -> String {
+        settings(self.port)
     }
 
     /// Kills it as a crash would.
@@ -111,7 +143,7 @@ impl Postgres {
 
     fn spawn(&mut self) -> Result<()> {
         let command = command(&self.programs.join("postgres"), &self.folder, self.user);
-        self.process = serve(command, &self.folder, self.port)?;
+        self.process = serve(command, &self.folder, (self.port, self.losses))?;
         Ok(())
     }
 
@@ -140,13 +172,18 @@ fn command(program: &Path, folder: &Path, user: Option<(u32, u32)>) -> Command {
     command
 }
 
-/// Without fsync: a process that is killed loses nothing of what the kernel has.
-fn serve(mut command: Command, folder: &Path, port: u16) -> Result<Child> {
+/// The lines of a server's configuration that name the database at this port.
+pub(super) fn settings(port: u16) -> String {
+    format!("\n[database]\nurl = \"postgres://postgres@127.0.0.1:{port}/postgres\"\n")
+}
+
+fn serve(mut command: Command, folder: &Path, (port, losses): (u16, Losses)) -> Result<Child> {
     let log = File::options().create(true).append(true).open(folder.join("postgres.log"))?;
+    let fsync = if losses == Losses::None { "fsync=on" } else { "fsync=off" };
     command
-        .args(["-D", "data", "-F", "-h", "127.0.0.1", "-p", &port.to_string(), "-k"])
+        .args(["-D", "data", "-h", "127.0.0.1", "-p", &port.to_string(), "-k"])
         .arg(folder)
-        .args(["-c", "max_connections=200"])
+        .args(["-c", "max_connections=200", "-c", fsync])
         .stdout(log.try_clone()?)
         .stderr(log)
         .spawn()
