@@ -12,19 +12,17 @@ use tokio::time::{Instant, Interval, interval_at};
 /// times a second, each time for one.
 const PARTS: u32 = 100;
 
-/// An engine is asked whether it is there so often; where there are more nodes than this, more seldom, for a server
-/// would do little else.
-const HEARTBEAT: Duration = Duration::from_secs(5);
-const NODES_A_HEARTBEAT: usize = 5_000;
-const SLOWEST_HEARTBEAT: u32 = 3;
+/// Where there are more nodes than this, each is looked after more seldom, up to so many times: a server would do
+/// little else.
+const MANY: usize = 5_000;
+pub(crate) const MOST_SELDOM: u32 = 3;
 
 /// From here on periods are counted.
 static BEGAN: LazyLock<Instant> = LazyLock::new(Instant::now);
 
-/// How often each of so many engines is asked whether it is there.
-pub(crate) fn heartbeat(nodes: usize) -> Duration {
-    let times = u32::try_from(nodes.div_ceil(NODES_A_HEARTBEAT)).unwrap_or(u32::MAX);
-    HEARTBEAT * times.clamp(1, SLOWEST_HEARTBEAT)
+/// How many times more seldom each of so many nodes is looked after than one of few.
+pub(crate) fn seldom(nodes: usize) -> u32 {
+    u32::try_from(nodes.div_ceil(MANY)).unwrap_or(u32::MAX).clamp(1, MOST_SELDOM)
 }
 
 /// Which of so many parts of all nodes a node is in, always the same.
@@ -96,9 +94,8 @@ mod tests {
     }
 
     #[test]
-    fn thousands_of_engines_are_asked_more_seldom_and_not_for_ever_so() {
-        let seconds = [0, 1, 5_000, 5_001, 10_000, 100_000].map(|nodes| heartbeat(nodes).as_secs());
-        assert_eq!(seconds, [5, 5, 5, 10, 10, 15]);
+    fn each_of_thousands_is_looked_after_more_seldom_and_yet_before_long() {
+        assert_eq!([0, 1, 5_000, 5_001, 10_000, 100_000].map(seldom), [1, 1, 1, 2, 2, 3]);
     }
 
     #[test]

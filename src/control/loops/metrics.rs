@@ -23,14 +23,15 @@ use tokio_util::sync::CancellationToken;
 use crate::known::cluster::Observation;
 use crate::known::passes::{Passes, Rhythm};
 use crate::known::settings::Settings;
-use crate::known::turns::part_of;
+use crate::known::turns::{part_of, seldom};
 use crate::shared::Shared;
 use node::Node;
 
 /// A storage that is slow may hold it up for so long.
 const LONGEST: Duration = Duration::from_secs(900);
 
-/// Where there is time for it, the nodes are measured in so many parts one after the other: of thousands not all at once.
+/// Where there is time for it, the nodes are measured in so many parts one after the other: of thousands not all at
+/// once, and of very many in as many times more parts as each is looked after more seldom.
 const PARTS: u32 = 20;
 const PARTED: Duration = Duration::from_secs(5);
 
@@ -68,7 +69,8 @@ async fn measure(shared: &Shared, shutdown: &CancellationToken) {
             }
             _ = times.tick() => {
                 if parts.is_empty() {
-                    parts = in_parts(shared.nodes.observations().keys(), number);
+                    let nodes = shared.nodes.observations();
+                    parts = in_parts(nodes.keys(), number * seldom(nodes.len()));
                 }
                 for node in to_measure(shared, &parts.pop_front().unwrap_or_default()) {
                     if silent.insert(node.name.clone()) {

@@ -25,7 +25,10 @@ impl Admission {
     /// Of these nodes and virtual clusters.
     #[must_use]
     pub fn new(nodes: &[Node], virtual_clusters: &[VirtualCluster]) -> Self {
-        Self(Cluster::new(nodes, virtual_clusters, Workload::default()))
+        let mut cluster = Cluster::new(nodes, virtual_clusters, Workload::default());
+        // What it answers goes by kinds of nodes: it is kept for long, and lists of GPUs are most of a node.
+        cluster.fixed.iter_mut().for_each(|fixed| fixed.node.capacity.gpus = Vec::new());
+        Self(cluster)
     }
 
     /// Checks a request against all that the nodes have and against its virtual cluster's share.

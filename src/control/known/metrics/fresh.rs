@@ -2,12 +2,17 @@
 
 use super::history::{FINEST, History};
 use super::short::Short;
+use crate::known::turns::MOST_SELDOM;
 
 /// Rows at most: some twenty minutes. Where nothing can be kept for longer, the oldest go.
 const MOST: usize = 128;
 
 /// Room is made for so many further rows.
 const SPARE: usize = 8;
+
+/// What was measured stands for so many steps up to it, where nothing else does: each of thousands of nodes is measured
+/// more seldom.
+const HELD: i64 = MOST_SELDOM as i64;
 
 /// Rows that were measured, in the order of time.
 #[derive(Debug, Clone, Default)]
@@ -57,13 +62,19 @@ impl Fresh {
 
     /// Adds it to what was kept, but for steps of which that has something already.
     pub(super) fn add_to(&self, history: &mut History) {
-        let known = history.newest();
+        let mut known = history.newest();
         let width = (self.values.len() / self.steps.len().max(1)).max(1);
         for (step, row) in self.steps.iter().zip(self.values.chunks(width)) {
-            if known.is_none_or(|known| i64::from(*step) > known) {
-                let row: Vec<Option<f32>> = row.iter().map(|value| value.value()).collect();
-                history.push(i64::from(*step) * FINEST, &row);
+            let step = i64::from(*step);
+            if known.is_some_and(|known| step <= known) {
+                continue;
             }
+            let row: Vec<Option<f32>> = row.iter().map(|value| value.value()).collect();
+            let next = known.map(|known| known + 1).filter(|next| step - next < HELD);
+            for step in next.unwrap_or(step)..=step {
+                history.push(step * FINEST, &row);
+            }
+            known = Some(step);
         }
     }
 
@@ -117,6 +128,17 @@ mod tests {
         fresh.add_to(&mut history);
         let minutes = Axis { from: 0, step: 6 * FINEST, points: 2 };
         assert_eq!(history.on(minutes, 0), [Some(2.5), Some(8.5)]);
+    }
+
+    #[test]
+    fn who_is_measured_more_seldom_has_no_holes_and_who_was_away_has() {
+        let mut fresh = Fresh::default();
+        for step in [0, 2, 5, 9] {
+            pushed(&mut fresh, step..step + 1);
+        }
+        let held = [Some(0.0), Some(2.0), Some(2.0), Some(5.0), Some(5.0), Some(5.0)];
+        let expected = [&held[..], &[None; 3], &[Some(9.0)]].concat();
+        assert_eq!(seen(&fresh, 0, 10), expected);
     }
 
     #[test]

@@ -34,6 +34,8 @@ mod news;
 
 use clock::NodeClock;
 
+/// The engine is asked whether it is there so often, where there are not thousands.
+const HEARTBEAT: Duration = Duration::from_secs(5);
 /// Its containers are looked at so often even when nothing calls for it, by the next heartbeat.
 const LOOK: Duration = Duration::from_secs(30);
 /// Its GPUs are looked for so often.
@@ -165,8 +167,8 @@ impl Watcher {
         changes: Changes,
     ) -> engine::Result<()> {
         let mut changes = changes.ready_chunks(CHANGES_AT_ONCE);
-        let nodes = self.shared.nodes.cluster().nodes.len();
-        let mut heartbeat = turns::every(&self.name, turns::heartbeat(nodes));
+        let seldom = turns::seldom(self.shared.nodes.cluster().nodes.len());
+        let mut heartbeat = turns::every(&self.name, HEARTBEAT * seldom);
         let mut look = Turn::of(&self.name, LOOK);
         let mut strangers = Turn::of(&self.name, MEET);
         let mut is_told = true;
