@@ -9,7 +9,7 @@ use crate::known::passes::{Passes, Rhythm};
 use crate::shared::Shared;
 
 /// It is looked for so often.
-const EVERY: Duration = Duration::from_millis(500);
+const EVERY: Duration = Duration::from_millis(100);
 /// Without it lists are as right, and the first after many changes is late.
 pub(crate) const RHYTHM: Rhythm = Rhythm::beside(Duration::from_secs(900));
 

@@ -33,8 +33,8 @@ pub(crate) use columns::{Asked, Columns};
 /// Jobs read by one statement where all are read.
 const ROWS_AT_ONCE: u64 = 10_000;
 
-/// So many of those that were written are left to whoever lists next: reading them takes some milliseconds.
-const FEW: usize = 1_000;
+/// So many of those that were written are left to whoever lists next: reading them takes a millisecond.
+const FEW: usize = 100;
 
 /// When more jobs than these were written since they were last read, all are read again.
 const MOST_CHANGED: usize = 100_000;
