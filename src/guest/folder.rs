@@ -7,7 +7,7 @@ use std::os::unix::fs::{OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use protocol::guest::{
-    AUTHORIZED_KEYS, CONFIG, EXIT, FOLDER, GuestConfig, GuestExit, GuestSsh, VARIABLE,
+    AUTHORIZED_KEYS, BEGUN, CONFIG, EXIT, FOLDER, GuestConfig, GuestExit, GuestSsh, VARIABLE,
 };
 
 /// The running program, also where its file has gone.
@@ -91,6 +91,7 @@ impl Folder {
         }
         let config = GuestConfig {
             command: String::new(),
+            run: None,
             start_in: None,
             code_name: None,
             keep_on_failure_secs: None,
@@ -160,6 +161,17 @@ impl Folder {
             }
         }
         Ok(())
+    }
+
+    /// Notes that the run of this name begins; `false`: it has begun here before. Where nothing can be written
+    /// that is never known.
+    pub(crate) fn begin(&self, run: &str) -> bool {
+        let path = self.path.join(BEGUN);
+        if fs::read(&path).is_ok_and(|begun| begun == run.as_bytes()) {
+            return false;
+        }
+        let _noted = write(&path, run.as_bytes(), 0o644);
+        true
     }
 
     /// Tells how the command ended.

@@ -10,8 +10,8 @@ use std::process::{Command, ExitCode};
 use std::time::Duration;
 
 use protocol::guest::{
-    CANNOT_BEGIN, CODE, COMMAND_UNUSABLE, GuestConfig, GuestExit, NODE_HAD_MEMORY, NODE_MEMORY,
-    PORT_TAKEN, UNUSABLE_CODE,
+    BEGUN_BEFORE, CANNOT_BEGIN, CODE, COMMAND_UNUSABLE, GuestConfig, GuestExit, NODE_HAD_MEMORY,
+    NODE_MEMORY, PORT_TAKEN, UNUSABLE_CODE,
 };
 use protocol::lease::LEASE_OVER_CODE;
 use rustix::process::{DumpableBehavior, Signal, set_dumpable_behavior};
@@ -67,6 +67,10 @@ pub(crate) fn run(folder: &Folder) -> ExitCode {
 async fn task(folder: &Folder, config: GuestConfig) -> io::Result<i32> {
     let mut signals = Signals::listen()?;
     let children = Children::listen()?;
+    if config.run.as_deref().is_some_and(|run| !folder.begin(run)) {
+        note_last(BEGUN_BEFORE);
+        return Ok(UNUSABLE_CODE.into());
+    }
     if let Some(name) = &config.code_name {
         name_code(name);
     }

@@ -2,7 +2,7 @@
 
 use protocol::architecture::Architecture;
 use protocol::exit::{Cause, Exit};
-use protocol::guest::{CANNOT_BEGIN, NODE_MEMORY, PORT_TAKEN, UNUSABLE_CODE};
+use protocol::guest::{BEGUN_BEFORE, CANNOT_BEGIN, NODE_MEMORY, PORT_TAKEN, UNUSABLE_CODE};
 use protocol::ids::NodeName;
 
 mod lines;
@@ -57,9 +57,12 @@ pub fn explain(ended: &Ended) -> Exit {
 /// cannot work there. A program cannot say so in its place: where one was started and ends with that code,
 /// the guest has the last word, which is another one.
 fn not_begun<'a>(ended: &Ended, lines: &'a [String]) -> Option<(Cause, &'a String)> {
-    let all = lines.iter().all(|line| line.starts_with(GUEST));
-    let last = lines.last().filter(|_| all && ended.code == i32::from(UNUSABLE_CODE))?;
+    let last = lines.last().filter(|_| ended.code == i32::from(UNUSABLE_CODE))?;
     let message = last.strip_prefix(GUEST)?;
+    // What the run before said may stand there as well.
+    if message != BEGUN_BEFORE && !lines.iter().all(|line| line.starts_with(GUEST)) {
+        return None;
+    }
     if last.ends_with(PORT_TAKEN) {
         return Some((Cause::PortTaken, last));
     }

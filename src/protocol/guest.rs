@@ -42,6 +42,15 @@ pub const PORT_TAKEN: &str = "is taken by another program on this node";
 /// How the guest begins to say why it cannot work. Nothing of the task has been started then.
 pub const CANNOT_BEGIN: &str = "cannot begin";
 
+/// The file with the [`GuestConfig::run`] that has begun in this container.
+pub const BEGUN: &str = "begun";
+
+/// What the guest says, last of all, when its task has begun in this container before. An engine that was killed while
+/// it started a container may know nothing of that, and starts it again when it is told to. Nothing of the task is
+/// started then.
+pub const BEGUN_BEFORE: &str =
+    "cannot begin: it has begun in this container before, which its engine does not know";
+
 /// The guest's exit code when nothing of the task has been started, as Docker has it.
 pub const UNUSABLE_CODE: u8 = 125;
 
@@ -79,6 +88,9 @@ pub fn without_peers(text: &str) -> String {
 pub struct GuestConfig {
     /// The user's text, for a shell.
     pub command: String,
+    /// Which run of a task it is: that of this name begins once in a container. None else has the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
     /// The folder that the command starts in, from the image's own; `None`: that one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_in: Option<String>,
@@ -189,6 +201,7 @@ mod tests {
     fn config() -> GuestConfig {
         GuestConfig {
             command: "python train.py --token s3cret".into(),
+            run: Some("berth-c1f0-42-a1-r0-t7-n2".into()),
             start_in: Some("code".into()),
             code_name: Some("benchmarks".into()),
             keep_on_failure_secs: Some(3600),

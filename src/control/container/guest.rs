@@ -78,10 +78,11 @@ impl JobKeys {
 pub(crate) fn told(
     (spec, keys): (&JobSpec, &JobKeys),
     place: (&TaskPlacement, &[GuestPeer], bool),
-    command: String,
+    (run, command): (String, String),
     (admitted, lease): (Vec<String>, Option<GuestLease>),
 ) -> String {
-    let mut config = GuestConfig { lease, ..config((spec, keys), place, command, admitted) };
+    let mut config =
+        GuestConfig { run: Some(run), lease, ..config((spec, keys), place, command, admitted) };
     let told = json(&config);
     match &mut config.ssh {
         Some(ssh) if told.len() > LONGEST => {
@@ -117,6 +118,7 @@ fn config(
         keep_on_failure_secs: spec.debug.then_some(KEPT_SECS),
         own_network,
         ssh,
+        run: None,
         lease: None,
     }
 }
@@ -174,7 +176,7 @@ pub(crate) mod tests {
         let text = super::told(
             (&spec, &keys),
             (&places[0], &peers(&spec, &places), false),
-            "true".into(),
+            ("run".into(), "true".into()),
             (Vec::new(), None),
         );
         assert!(text.len() <= LONGEST);

@@ -187,6 +187,7 @@ fn network(identity: &Identity, settings: &Settings, node: &NodeRecord) -> engin
 fn config(own_network: bool) -> String {
     let config = GuestConfig {
         command: "exit 0".to_owned(),
+        run: None,
         start_in: None,
         code_name: None,
         keep_on_failure_secs: None,

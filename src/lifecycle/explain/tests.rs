@@ -308,6 +308,18 @@ fn a_guest_that_cannot_work_is_not_the_programs_fault() {
 }
 
 #[test]
+fn what_begins_a_second_time_in_its_container_is_the_engines_doing() {
+    let exit = explain(&ended(125, &format!("epoch 1\nberth: {BEGUN_BEFORE}\n")));
+    let message = BEGUN_BEFORE.to_owned();
+    assert_eq!(
+        (exit.code, exit.cause),
+        (None, Cause::EngineFailed { node: NODE.clone(), message })
+    );
+    let said = format!("berth: {BEGUN_BEFORE}\nberth: {COMMAND_UNUSABLE}\n");
+    assert_eq!(explain(&ended(125, &said)).cause, Cause::CommandFailed, "a program said so");
+}
+
+#[test]
 fn a_program_that_was_started_is_not_believed_that_it_was_not() {
     let started = format!("\nberth: {COMMAND_UNUSABLE}\n");
     for said in [CANNOT_BEGIN.to_owned(), format!("port 20022 {PORT_TAKEN}")] {

@@ -125,7 +125,8 @@ fn told(
     let run = (&launch.task, launch.epoch);
     let lease = attempt.lease.map(|seconds| lease::told((seal, installation), run, seconds));
     let place = (place, read.peers.as_slice(), own_network);
-    let config = guest::told(job, place, command, (admitted, lease));
+    let name = launch.task.container_name(installation);
+    let config = guest::told(job, place, (name, command), (admitted, lease));
     Some(engine::Guest { volume, config })
 }
 

@@ -95,6 +95,7 @@ impl Plan {
         let port = free_port();
         let config = GuestConfig {
             command: command.to_owned(),
+            run: None,
             start_in: None,
             code_name: None,
             keep_on_failure_secs: None,

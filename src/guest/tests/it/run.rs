@@ -3,10 +3,11 @@
 use std::fs;
 use std::io::Read;
 use std::net::TcpListener;
+use std::process::Command;
 
 use protocol::guest::{
-    CANNOT_BEGIN, COMMAND_UNUSABLE, GuestExit, NODE_HAD_MEMORY, NODE_MEMORY, PORT_TAKEN,
-    UNUSABLE_CODE,
+    BEGUN_BEFORE, CANNOT_BEGIN, COMMAND_UNUSABLE, GuestExit, NODE_HAD_MEMORY, NODE_MEMORY,
+    PORT_TAKEN, UNUSABLE_CODE,
 };
 
 use crate::guest::{Guest, Plan, program, text, until};
@@ -33,6 +34,32 @@ fn the_exit_code_is_the_commands() {
         assert_eq!(guest.end().code(), Some(code), "{command}");
         assert_eq!(exit(&guest), GuestExit { code, signal }, "{command}");
     }
+}
+
+#[test]
+fn a_run_begins_once_in_its_container() {
+    let mut plan = plain("echo started");
+    plan.config.run = Some("berth-c-1-a0-r0-t0-n0".to_owned());
+    let mut guest = plan.start();
+    assert_eq!(guest.line(), "started");
+    assert!(guest.end().success());
+    let again = || {
+        let mut command = Command::new(guest.path("berth/bin/guest"));
+        command.args(["run", "--config"]).arg(guest.path("berth/task.json"));
+        command.current_dir(guest.path("work")).output().unwrap()
+    };
+    let second = again();
+    assert_eq!(second.status.code(), Some(UNUSABLE_CODE.into()));
+    for said in [&second.stdout, &second.stderr] {
+        assert_eq!(
+            text(said).trim_start(),
+            format!("berth: {BEGUN_BEFORE}"),
+            "and nothing of the task"
+        );
+    }
+    // As in a container of an image that was saved of another one.
+    fs::write(guest.path("berth/begun"), "berth-c-2-a0-r0-t0-n0").unwrap();
+    assert_eq!(text(&again().stdout), "started");
 }
 
 #[test]
