@@ -141,12 +141,18 @@ impl<K: Clone + Eq + Hash> Measured<K> {
         lock(&self.0).get(key).map(|held| held.part.clone())
     }
 
-    /// Those of whom it is time to keep something: who go on, and who do not any more.
-    pub(crate) fn to_keep(&self, goes_on: impl Fn(&K) -> bool, now: Timestamp) -> Vec<ToKeep<K>> {
-        let all = lock(&self.0);
+    /// Those of whom it is time to keep something: who go on, and who do not any more. So many times more seldom than
+    /// where there are few.
+    pub(crate) fn to_keep(
+        &self,
+        goes_on: impl Fn(&K) -> bool,
+        seldom: u32,
+        now: Timestamp,
+    ) -> Vec<ToKeep<K>> {
+        let (all, every) = (lock(&self.0), KEPT_EVERY * i64::from(seldom));
         let due = all.iter().filter_map(|(key, held)| {
             let ended = !goes_on(key);
-            let in_time = now.0 - held.kept < KEPT_EVERY && !held.part.fresh.is_half_full();
+            let in_time = now.0 - held.kept < every && !held.part.fresh.is_half_full();
             (ended || !in_time).then(|| ToKeep { key: key.clone(), ended })
         });
         due.collect()
@@ -369,16 +375,17 @@ mod tests {
     fn it_is_kept_now_and_then_and_when_its_task_has_ended() {
         let measured = begun(Vec::new());
         let later = Timestamp(START + KEPT_EVERY);
-        assert_eq!(measured.to_keep(|_| true, at(-KEPT_EVERY / 1_000)).len(), 0);
-        let due = measured.to_keep(|_| true, later);
+        assert_eq!(measured.to_keep(|_| true, 1, at(-KEPT_EVERY / 1_000)).len(), 0);
+        assert_eq!(measured.to_keep(|_| true, 2, later).len(), 0, "of very many it waits");
+        let due = measured.to_keep(|_| true, 1, later);
         assert_eq!(due.len(), 1);
         let part = measured.part(&KEY).unwrap();
         measured.kept(&due[0], &part, later);
-        assert_eq!(measured.to_keep(|_| true, later).len(), 0);
+        assert_eq!(measured.to_keep(|_| true, 1, later).len(), 0);
         assert!(measured.holds(&KEY));
-        let ended = measured.to_keep(|_| false, later);
+        let ended = measured.to_keep(|_| false, 1, later);
         measured.kept(&ended[0], &part, later);
-        assert!(!measured.holds(&KEY) && measured.to_keep(|_| false, later).is_empty());
+        assert!(!measured.holds(&KEY) && measured.to_keep(|_| false, 1, later).is_empty());
     }
 
     #[test]

@@ -12,12 +12,15 @@ use tokio_util::sync::CancellationToken;
 use crate::known::metrics::{History, Part, ToKeep};
 use crate::known::passes::Passes;
 use crate::known::readings::Readings;
+use crate::known::turns::seldom;
 use crate::records::store::Store;
 use crate::shared::Shared;
 use crate::wake::now;
 
-/// So many files are written at the same time.
-const AT_ONCE: usize = 8;
+/// So many files are written at the same time: more of them would wait for each other within the file system.
+const AT_ONCE: usize = 2;
+/// And so many at the end, which is soon.
+const LAST_AT_ONCE: usize = 8;
 /// So long is written at the end, at most.
 const LAST: Duration = Duration::from_secs(10);
 
@@ -31,23 +34,31 @@ pub(super) async fn run(shared: &Shared, passes: &Passes, shutdown: &Cancellatio
         }
         let began = Instant::now();
         let running = super::running(shared);
-        let tasks = shared.readings.measured.to_keep(|key| running.contains(key), now());
-        let nodes = shared.readings.measured_nodes.to_keep(|_| true, now());
+        // What is measured more seldom is kept more seldom.
+        let (times, at) = (seldom(shared.nodes.cluster().nodes.len()), now());
+        let tasks = shared.readings.measured.to_keep(|key| running.contains(key), times, at);
+        let nodes = shared.readings.measured_nodes.to_keep(|_| true, times, at);
         tokio::select! {
             biased;
             () = shutdown.cancelled() => break,
-            all = keep(shared, tasks, nodes) => if all { passes.ended(began) },
+            all = keep(shared, AT_ONCE, tasks, nodes) => if all { passes.ended(began) },
         }
     }
-    let tasks = shared.readings.measured.to_keep(|_| false, now());
-    let nodes = shared.readings.measured_nodes.to_keep(|_| false, now());
-    if tokio::time::timeout(LAST, keep(shared, tasks, nodes)).await.is_err() {
+    let tasks = shared.readings.measured.to_keep(|_| false, 1, now());
+    let nodes = shared.readings.measured_nodes.to_keep(|_| false, 1, now());
+    let all = keep(shared, LAST_AT_ONCE, tasks, nodes);
+    if tokio::time::timeout(LAST, all).await.is_err() {
         tracing::warn!("what was measured of late cannot be kept in time");
     }
 }
 
 /// Says whether all of it is kept.
-async fn keep(shared: &Shared, tasks: Vec<ToKeep>, nodes: Vec<ToKeep<NodeName>>) -> bool {
+async fn keep(
+    shared: &Shared,
+    at_once: usize,
+    tasks: Vec<ToKeep>,
+    nodes: Vec<ToKeep<NodeName>>,
+) -> bool {
     // Another server that leads meanwhile has measured for longer, and keeps that in the same place.
     if !shared.store.database.mandate().acts() {
         return false;
@@ -59,7 +70,7 @@ async fn keep(shared: &Shared, tasks: Vec<ToKeep>, nodes: Vec<ToKeep<NodeName>>)
     for due in nodes {
         writes.push(node(shared, due).boxed());
     }
-    let mut kept = futures::stream::iter(writes).buffer_unordered(AT_ONCE);
+    let mut kept = futures::stream::iter(writes).buffer_unordered(at_once);
     while let Some(written) = kept.next().await {
         if let Err(error) = written {
             tracing::warn!(%error, "what was measured cannot be kept; it is tried again");
