@@ -3,7 +3,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use protocol::cluster::GpuRuntime;
-use protocol::resources::Capacity;
 
 use crate::docker::{DockerEngine, Transport};
 use crate::engine::Engine;
@@ -22,8 +21,6 @@ pub struct EndpointOptions {
     /// private key `key.pem`, without which OpenSSH's own configuration and agent decide, and with
     /// it, if it is there, the keys of the machine, `known_hosts`.
     pub tls: Option<PathBuf>,
-    /// What a simulated node has, in place of what its endpoint says.
-    pub declared: Option<Capacity>,
     /// The network of this name, made if it is not there, is what containers may have in place of
     /// the node's; [`crate::EngineInfo::tasks_address`] tells the address it gives them.
     pub network: Option<OwnNetwork>,
@@ -43,7 +40,7 @@ pub fn connect(options: &EndpointOptions) -> Result<Arc<dyn Engine>> {
     let transport = match scheme {
         "sim" => {
             let address = SimAddress::parse(rest).map_err(fail)?;
-            return Ok(Arc::new(Simulated::open(&address, options.declared.as_ref())));
+            return Ok(Arc::new(Simulated::open(address)));
         }
         "unix" => unix(rest).map_err(fail)?,
         "tcp" => tcp(rest, credentials).map_err(fail)?,

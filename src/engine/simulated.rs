@@ -39,7 +39,7 @@ use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use protocol::gpus::{GpuFault, Reading, Told};
 use protocol::ids::TaskKey;
-use protocol::resources::{Capacity, Gpu};
+use protocol::resources::Gpu;
 use protocol::spec::{GraceSignal, RegistryAuth};
 
 use crate::engine::Engine;
@@ -63,10 +63,9 @@ pub struct Simulated {
 }
 
 impl Simulated {
-    pub(crate) fn open(address: &SimAddress, declared: Option<&Capacity>) -> Self {
+    pub(crate) fn open(address: SimAddress) -> Self {
         let node = Node::named(&address.name);
-        let capacity = declared.unwrap_or(&address.capacity);
-        node.configure(capacity.clone(), address.duration);
+        node.configure(address.capacity, address.duration);
         Self { node }
     }
 

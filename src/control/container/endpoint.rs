@@ -19,7 +19,6 @@ pub(crate) fn endpoint(shared: &Shared, settings: &NodeSettings) -> EndpointOpti
             let own = folder.join(settings.name.as_str());
             if own.is_dir() { own } else { folder.clone() }
         }),
-        declared: None,
         network: match shared.settings.of_nodes.portal.network(settings) {
             NodeNetwork::Host => None,
             NodeNetwork::Bridge => Some(OwnNetwork {

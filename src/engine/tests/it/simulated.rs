@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use engine::simulated::Simulated;
 use engine::{ContainerStatus, EndpointOptions, Engine, EngineError, LogRequest, connect};
 use futures::{StreamExt, TryStreamExt};
-use protocol::resources::Capacity;
 
 use crate::contract::{World, keeps_the_contract};
 
@@ -28,16 +27,10 @@ async fn a_node_is_found_again_with_its_containers() {
     let first = world("sim://again?cpus=3");
     let name = first.run(1, "sleep 600").await;
     drop(first);
-    let declared = Capacity { cpus: 7, memory_mb: 9000, disk_gb: 1, ..Capacity::default() };
-    let second = connect(&EndpointOptions {
-        endpoint: "sim://again".into(),
-        declared: Some(declared),
-        ..Default::default()
-    })
-    .unwrap();
+    let second = node("sim://again?cpus=7");
     let status = second.inspect(&name).await.unwrap().unwrap().status;
     assert!(matches!(status, ContainerStatus::Running { .. }));
-    assert_eq!(second.info().await.unwrap().cpus, 7, "what is declared counts");
+    assert_eq!(second.info().await.unwrap().cpus, 7, "what its endpoint says now counts");
 }
 
 #[tokio::test]

@@ -73,7 +73,6 @@ fn engine() -> Arc<dyn Engine> {
         endpoint: "sim://cases".to_owned(),
         gpu_runtime: GpuRuntime::None,
         tls: None,
-        declared: None,
         network: None,
     };
     engine::connect(&options).unwrap()
