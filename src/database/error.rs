@@ -68,7 +68,7 @@ impl Error {
 /// The database's own words are for the log alone.
 impl OwnTrouble for Error {
     fn answer(self) -> Trouble {
-        tracing::error!(error = %self, "operation failed");
+        tracing::error!(error = &self as &dyn std::error::Error, "operation failed");
         match self {
             Self::Unavailable { .. } => Trouble::NoDatabase,
             Self::Corrupt { what, .. } => Trouble::Damaged(what),
