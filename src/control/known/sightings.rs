@@ -22,6 +22,8 @@ struct Seen {
     probed: HashSet<NodeName>,
     /// What is to be stored.
     news: BTreeMap<NodeName, Arc<NodeObserved>>,
+    /// What is being stored.
+    storing: BTreeMap<NodeName, Arc<NodeObserved>>,
 }
 
 impl Sightings {
@@ -63,17 +65,24 @@ impl Sightings {
         lock(&self.0).news.insert(name.clone(), observed);
     }
 
-    /// What is new, to be stored.
-    pub(crate) fn take_news(&self) -> Vec<(NodeName, Arc<NodeObserved>)> {
-        std::mem::take(&mut lock(&self.0).news).into_iter().collect()
+    /// What was reported last of a node, until that is stored.
+    pub(crate) fn reported(&self, name: &NodeName) -> Option<Arc<NodeObserved>> {
+        let seen = lock(&self.0);
+        seen.news.get(name).or_else(|| seen.storing.get(name)).cloned()
     }
 
-    /// It could not be stored: it still is to be, as far as nothing newer has come.
-    pub(crate) fn put_back(&self, news: Vec<(NodeName, Arc<NodeObserved>)>) {
+    /// What is new, to be stored: also what was given before, where nobody has said that it is stored and nothing
+    /// newer has come.
+    pub(crate) fn take_news(&self) -> Vec<(NodeName, Arc<NodeObserved>)> {
         let mut seen = lock(&self.0);
-        for (name, observed) in news {
-            seen.news.entry(name).or_insert(observed);
-        }
+        let news = std::mem::take(&mut seen.news);
+        seen.storing.extend(news);
+        seen.storing.iter().map(|(name, observed)| (name.clone(), Arc::clone(observed))).collect()
+    }
+
+    /// What was given last is stored, and known from now on.
+    pub(crate) fn stored(&self) {
+        lock(&self.0).storing.clear();
     }
 
     /// Nobody looks at the node any more.
@@ -82,6 +91,7 @@ impl Sightings {
         seen.answered.remove(name);
         seen.probed.remove(name);
         seen.news.remove(name);
+        seen.storing.remove(name);
     }
 }
 
@@ -151,14 +161,31 @@ mod tests {
         for node in ["a", "b", "c"] {
             sightings.report(&name(node), Arc::new(seen(1, true)));
         }
-        let news = sightings.take_news();
-        assert_eq!(news.len(), 3);
-        assert_eq!(sightings.take_news(), []);
+        assert_eq!(sightings.take_news().len(), 3);
         sightings.report(&name("b"), Arc::new(seen(2, false)));
-        sightings.put_back(news);
         sightings.forget(&name("c"));
         let expected = [(name("a"), seen(1, true)), (name("b"), seen(2, false))]
             .map(|(node, seen)| (node, Arc::new(seen)));
         assert_eq!(sightings.take_news(), expected);
+        sightings.stored();
+        assert_eq!(sightings.take_news(), []);
+    }
+
+    #[test]
+    fn what_was_reported_last_is_known_until_it_is_stored() {
+        let sightings = Sightings::default();
+        let reported = || sightings.reported(&name("a")).map(|seen| seen.last_seen);
+        assert_eq!(reported(), None);
+        sightings.report(&name("a"), Arc::new(seen(1, false)));
+        assert_eq!(reported(), Some(Some(Timestamp(1))));
+        sightings.take_news();
+        assert_eq!(reported(), Some(Some(Timestamp(1))), "it is being stored");
+        sightings.report(&name("a"), Arc::new(seen(2, true)));
+        assert_eq!(reported(), Some(Some(Timestamp(2))));
+        sightings.stored();
+        assert_eq!(reported(), Some(Some(Timestamp(2))), "the newer one is not stored");
+        sightings.take_news();
+        sightings.stored();
+        assert_eq!(reported(), None);
     }
 }

@@ -54,10 +54,10 @@ async fn store_news(shared: &Shared) -> bool {
     let stored = shared.store.write(async |t| database::nodes::set_observed(t, &news).await).await;
     if let Err(error) = stored {
         tracing::error!(%error, nodes = news.len(), "cannot store what is seen; trying again");
-        shared.nodes.sightings.put_back(news);
         return false;
     }
     shared.nodes.cluster.show_seen(&news).await;
+    shared.nodes.sightings.stored();
     news.into_iter().for_each(|(name, _)| shared.live.tell(Change::Node { name }));
     shared.live.bells.schedule.ring();
     true

@@ -459,9 +459,11 @@ impl Watcher {
         self.shared.live.bells.jobs.ring();
     }
 
-    /// Reports what differs from what is known, until that is stored. Gives it back as it is known; nothing of a
-    /// node that is gone: its watcher is about to be stopped.
+    /// Reports what differs from what was reported last, or else from what is known. Gives it back as it is known;
+    /// nothing of a node that is gone: its watcher is about to be stopped.
     fn saw(&self, observed: NodeObserved) -> Option<Arc<NodeObserved>> {
+        // In this order: what was reported is known before it counts as stored.
+        let reported = self.shared.nodes.sightings.reported(&self.name);
         let cluster = self.shared.nodes.cluster();
         let node = cluster.node(&self.name)?;
         let network = match self.options.network {
@@ -469,10 +471,9 @@ impl Watcher {
             None => NodeNetwork::Host,
         };
         let observed = wanted(network, observed);
-        if let Some(known) = &node.observed
-            && says_the_same(known, &observed)
-        {
-            return Some(Arc::clone(known));
+        let known = reported.or_else(|| node.observed.clone());
+        if let Some(known) = known.filter(|known| says_the_same(known, &observed)) {
+            return Some(known);
         }
         let observed = Arc::new(observed);
         self.shared.nodes.sightings.report(&self.name, Arc::clone(&observed));
