@@ -6,6 +6,7 @@ pub(crate) mod asked_gpus;
 pub(crate) mod capacity;
 pub(crate) mod checks;
 pub(crate) mod cluster;
+pub(crate) mod containers;
 pub(crate) mod counts;
 pub(crate) mod damage;
 pub(crate) mod engine_calls;

@@ -35,7 +35,7 @@ pub struct Attempt {
     /// When it ended.
     pub completed_at: Option<Timestamp>,
     /// How it ends: known before its last containers have ended.
-    pub exit: Option<Exit>,
+    pub exit: Option<Box<Exit>>,
     /// For how many seconds its tasks run on without a word from the server; `None`: for ever. It is what
     /// they were told when they began, whatever is set since.
     pub lease: Option<u32>,
@@ -53,7 +53,7 @@ pub struct AttemptUpdate {
     /// When it ended.
     pub completed_at: Option<Timestamp>,
     /// How it ends.
-    pub exit: Option<Exit>,
+    pub exit: Option<Box<Exit>>,
 }
 
 impl AttemptUpdate {

@@ -44,7 +44,7 @@ pub struct Task {
     /// When it ended.
     pub completed_at: Option<Timestamp>,
     /// How it ended.
-    pub exit: Option<Exit>,
+    pub exit: Option<Box<Exit>>,
 }
 
 /// What was begun with a container.
@@ -102,7 +102,7 @@ pub struct TaskUpdate {
     /// When it ended.
     pub completed_at: Option<Timestamp>,
     /// How it ended.
-    pub exit: Option<Exit>,
+    pub exit: Option<Box<Exit>>,
 }
 
 impl TaskUpdate {

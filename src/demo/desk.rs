@@ -98,7 +98,7 @@ impl Life {
             placed_at: placed,
             started_at: Some(started),
             completed_at: ended,
-            exit: run.exit.clone(),
+            exit: run.exit.clone().map(Box::new),
             lease: None,
             weighed_milli: None,
         });
@@ -117,7 +117,7 @@ impl Life {
                 intent: Some(Intent::Launch),
                 started_at: Some(started),
                 completed_at: ended,
-                exit: run.exit.clone(),
+                exit: run.exit.clone().map(Box::new),
             })
         });
         self.tasks.extend(tasks);

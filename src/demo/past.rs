@@ -68,7 +68,7 @@ fn one(now: Timestamp, ago: i64, number: usize, random: &mut StdRng, reader: &mu
     }
     if let Some(update) = &mut life.update {
         let platform = life.attempts.iter().rev().skip(1);
-        let platform = platform.filter(|attempt| !gave_way(attempt.exit.as_ref())).count();
+        let platform = platform.filter(|attempt| !gave_way(attempt.exit.as_deref())).count();
         let platform = u32::try_from(platform).unwrap_or(u32::MAX);
         update.retries = Some(Retries { user: 0, platform });
     }

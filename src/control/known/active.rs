@@ -17,10 +17,17 @@ use crate::lock::lock;
 /// A job that has not ended.
 #[derive(Debug, Clone)]
 pub(crate) struct Active {
-    /// How far it has come.
-    pub(crate) row: JobRow,
+    /// How far it has come. Apart from what it is found by: a table that has grown is half empty.
+    pub(crate) row: Arc<JobRow>,
     /// What it is; read once, since but for its time limit, which its row says, it never changes.
     pub(crate) spec: Arc<JobSpec>,
+}
+
+impl Active {
+    /// The same to be changed.
+    pub(crate) fn row_mut(&mut self) -> &mut JobRow {
+        Arc::make_mut(&mut self.row)
+    }
 }
 
 /// What is kept in memory of the jobs that have not ended, and how they are read.
@@ -150,7 +157,7 @@ impl ActiveJobs {
         }
         let active = rows.into_iter().filter_map(|row| {
             let spec = self.limited(&row, specs.remove(&row.id)?);
-            Some(Active { row, spec })
+            Some(Active { row: Arc::new(row), spec })
         });
         Ok(active.collect())
     }

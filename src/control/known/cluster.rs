@@ -4,13 +4,14 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
 use database::nodes::{NodeObserved, NodeRecord};
-use engine::{Container, ContainerStatus, Engine};
+use engine::{ContainerStatus, Engine};
 use protocol::cluster::{NodeCondition, NodeNetwork, NodeSettings, VirtualClusterSettings};
 use protocol::ids::{NodeName, TaskKey, VirtualClusterName};
 use scheduler::Admission;
 use scheduler::model::{Node, VirtualCluster};
 
 use crate::known::capacity::capacity;
+use crate::known::containers::Containers;
 use crate::known::members::{self, Members};
 use crate::known::portal::Portal;
 use crate::known::sightings::says_the_same;
@@ -282,7 +283,7 @@ pub(crate) enum Observation {
         /// The moment before the last look.
         looked: u64,
         /// What the last look showed.
-        containers: Arc<HashMap<TaskKey, Container>>,
+        containers: Arc<Containers>,
         /// Rings for another look.
         look: Arc<tokio::sync::Notify>,
         /// Rings for its GPUs to be looked for.
@@ -290,6 +291,18 @@ pub(crate) enum Observation {
         /// Since it was met, for the first time or again.
         contact: Arc<Contact>,
     },
+}
+
+impl Observation {
+    /// The containers, if it is of a look since the engine answers for that long.
+    pub(crate) fn containers_since(&self, since: &Arc<Contact>) -> Option<Arc<Containers>> {
+        match self {
+            Self::Answers { containers, contact, .. } => {
+                Arc::ptr_eq(contact, since).then(|| Arc::clone(containers))
+            }
+            Self::Silent => None,
+        }
+    }
 }
 
 /// A time in which a node's engine answered whenever it was asked.
@@ -301,8 +314,8 @@ pub(crate) struct Contact {
 
 impl Contact {
     /// Of which this is seen at the first look.
-    pub(crate) fn new(containers: &HashMap<TaskKey, Container>) -> Self {
-        let ended = containers.values().filter(|container| match container.status {
+    pub(crate) fn new(containers: &Containers) -> Self {
+        let ended = containers.iter().filter(|container| match container.status {
             ContainerStatus::Exited { .. } => true,
             ContainerStatus::Created | ContainerStatus::Running { .. } => false,
         });

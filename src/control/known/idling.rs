@@ -87,7 +87,7 @@ impl IdleJobs {
     ) -> Vec<ToWarn> {
         let mut state = lock(&self.0);
         let mut before = std::mem::take(&mut state.seen);
-        let mut to_warn = Vec::new();
+        let (mut to_warn, mut seen) = (Vec::new(), Vec::with_capacity(holders.len()));
         for holder in holders {
             let (job, attempt) = (holder.job, holder.attempt);
             let same = before.remove(&job).filter(|seen| seen.holder.attempt == attempt);
@@ -106,8 +106,10 @@ impl IdleJobs {
                 }
                 (Step::Nothing | Step::Warn | Step::Stop { .. }, _) => {}
             }
-            state.seen.insert(job, Seen { holder, rule, idling, kept_until });
+            seen.push((job, Seen { holder, rule, idling, kept_until }));
         }
+        // A tree that is made of all at once is full, where one to which they are added is half empty.
+        state.seen = seen.into_iter().collect();
         to_warn
     }
 

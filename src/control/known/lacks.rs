@@ -195,7 +195,7 @@ mod tests {
         let mut spec = spec(1, 0);
         spec.extras.insert("storages".to_owned(), asks.clone());
         let row = row(JobId(1), &spec, Timestamp(0));
-        Active { row, spec: Arc::new(spec) }
+        Active { row: Arc::new(row), spec: Arc::new(spec) }
     }
 
     #[test]
@@ -214,7 +214,7 @@ mod tests {
         assert!(lacking.told().of_job(&defaults).is_empty(), "nobody knows yet what it has");
         let message = String::new();
         let cause = Cause::StorageAbsent { node: node("a"), storage: part(None).storage, message };
-        defaults.row.exit = Some(Box::new(Exit { code: None, cause, evidence: Vec::new() }));
+        defaults.row_mut().exit = Some(Box::new(Exit { code: None, cause, evidence: Vec::new() }));
         assert_eq!(lacking.told().of_job(&defaults).len(), 2);
         assert!(lacking.keep(|_, part| part.own.is_some()) && !lacking.keep(|_, _| true));
         assert_eq!(lacking.told().of_job(&asks).into_keys().collect::<Vec<_>>(), [node("b")]);

@@ -30,7 +30,8 @@ pub(crate) struct Loads<K>(Mutex<Held<K>>);
 struct Held<K> {
     /// The span in which it was last looked for what is old.
     swept: i64,
-    all: HashMap<K, Spans>,
+    /// Apart from their keys: a table that has grown is half empty.
+    all: HashMap<K, Box<Spans>>,
 }
 
 /// The last spans.

@@ -27,8 +27,44 @@ struct Held {
 #[derive(Debug)]
 struct Seen {
     at: Timestamp,
-    /// With their indices.
-    gpus: Box<[(u32, GpuNow)]>,
+    gpus: Box<[Does]>,
+    /// Since when those of them are idle that tasks hold.
+    idle: Box<[(u32, Timestamp)]>,
+}
+
+/// What a GPU does, in less room than where it is told: there may be very many.
+#[derive(Debug)]
+struct Does {
+    index: u32,
+    memory_mb: Option<u32>,
+    all_memory_mb: Option<u32>,
+    power: Option<u16>,
+    load: Option<u8>,
+    temperature: Option<u8>,
+}
+
+impl Seen {
+    /// What each does, with its index.
+    fn told(&self) -> impl Iterator<Item = (u32, GpuNow)> {
+        self.gpus.iter().map(|does| {
+            let Does { index, load, memory_mb, all_memory_mb, temperature, power } = *does;
+            let (load, temperature) = (load.map(u32::from), temperature.map(u32::from));
+            let (memory_mb, all_memory_mb) =
+                (memory_mb.map(u64::from), all_memory_mb.map(u64::from));
+            let idle_since = self.idle.iter().find(|(idle, _)| *idle == index).map(|(_, at)| *at);
+            (
+                index,
+                GpuNow {
+                    load,
+                    memory_mb,
+                    all_memory_mb,
+                    temperature,
+                    power: power.map(u32::from),
+                    idle_since,
+                },
+            )
+        })
+    }
 }
 
 impl Loads {
@@ -40,11 +76,10 @@ impl Loads {
         samples: &[GpuSample],
         idle: &HashMap<u32, Timestamp>,
     ) {
-        let gpus = samples.iter().filter_map(|sample| {
-            let index = sample.index?;
-            Some((index, GpuNow { idle_since: idle.get(&index).copied(), ..does(sample) }))
-        });
-        let seen = Seen { at, gpus: gpus.collect() };
+        let gpus: Box<[Does]> = samples.iter().filter_map(does).collect();
+        let indices = gpus.iter().map(|does| does.index);
+        let idle = indices.filter_map(|index| Some((index, *idle.get(&index)?))).collect();
+        let seen = Seen { at, gpus, idle };
         let mut held = lock(&self.0);
         if at.since(held.swept).abs() >= STALE {
             held.swept = at;
@@ -59,15 +94,14 @@ impl Loads {
     pub(crate) fn on(&self, node: &NodeName, now: Timestamp) -> Box<[(u32, GpuNow)]> {
         let held = lock(&self.0);
         let seen = held.all.get(node).filter(|seen| now.since(seen.at) < STALE);
-        seen.map(|seen| seen.gpus.clone()).unwrap_or_default()
+        seen.map(|seen| seen.told().collect()).unwrap_or_default()
     }
 
     /// The nodes with GPUs that tasks hold and that are idle, and which those are.
     pub(crate) fn idle(&self, now: Timestamp) -> HashMap<NodeName, Vec<u32>> {
         let held = lock(&self.0);
         let of = |(node, seen): (&NodeName, &Seen)| {
-            let idle = seen.gpus.iter().filter(|(_, does)| does.idle_since.is_some());
-            let idle: Vec<u32> = idle.map(|(index, _)| *index).collect();
+            let idle: Vec<u32> = seen.idle.iter().map(|(index, _)| *index).collect();
             (!idle.is_empty()).then(|| (node.clone(), idle))
         };
         let known = held.all.iter().filter(|(_, seen)| now.since(seen.at) < STALE);
@@ -75,17 +109,22 @@ impl Loads {
     }
 }
 
-fn does(sample: &GpuSample) -> GpuNow {
-    let whole = |value: f32| value.max(0.0).round() as u64;
-    let small = |value: Option<f32>| value.and_then(|value| u32::try_from(whole(value)).ok());
-    GpuNow {
-        load: small(sample.load),
-        memory_mb: sample.memory.map(|bytes| whole(bytes) >> 20),
-        all_memory_mb: sample.all_memory.map(|bytes| whole(bytes) >> 20),
-        temperature: small(sample.temperature),
-        power: small(sample.power),
-        idle_since: None,
-    }
+fn does(sample: &GpuSample) -> Option<Does> {
+    let megabytes = |bytes: Option<f32>| bytes.map(|bytes| bytes / 1_048_576.0);
+    Some(Does {
+        index: sample.index?,
+        memory_mb: whole(megabytes(sample.memory), f32::floor),
+        all_memory_mb: whole(megabytes(sample.all_memory), f32::floor),
+        power: whole(sample.power, f32::round),
+        load: whole(sample.load, f32::round),
+        temperature: whole(sample.temperature, f32::round),
+    })
+}
+
+/// A whole number, if it is not too large to be believed.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is none below 0")]
+fn whole<T: TryFrom<u64>>(value: Option<f32>, round: impl Fn(f32) -> f32) -> Option<T> {
+    value.and_then(|value| T::try_from(round(value.max(0.0)) as u64).ok())
 }
 
 #[cfg(test)]

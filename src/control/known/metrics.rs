@@ -44,12 +44,19 @@ struct Held {
     part: Part,
     /// What was counted up to the last time, and when that was.
     last: Option<(Timestamp, Stats)>,
-    /// Of each of its GPUs for how long it does nothing.
-    idle: Vec<Idle>,
-    /// How busy each of them was at most since somebody took note of it.
-    peaks: Vec<Option<f32>>,
+    /// Of a task, how busy each of its GPUs is.
+    busy: Box<[Busy]>,
     /// When it was kept.
     kept: i64,
+}
+
+/// How busy a GPU is.
+#[derive(Debug, Clone, Copy, Default)]
+struct Busy {
+    /// For how long it does nothing.
+    idle: Idle,
+    /// The most since somebody took note of it.
+    peak: Option<f32>,
 }
 
 /// How busy the GPUs of a job were.
@@ -82,14 +89,20 @@ impl Part {
 }
 
 impl Held {
-    fn push(&mut self, at: Timestamp, uses: Use, gpus: &[GpuSample]) {
-        let of_index = |index: &u32| gpus.iter().find(|sample| sample.index == Some(*index));
-        for (index, idle) in self.part.gpus.iter().zip(&mut self.idle) {
-            idle.note(of_index(index).and_then(|sample| sample.load), at);
+    /// It is a task's.
+    fn watch_gpus(&mut self) {
+        if self.busy.len() != self.part.gpus.len() {
+            self.busy = vec![Busy::default(); self.part.gpus.len()].into();
         }
-        for (index, peak) in self.part.gpus.iter().zip(&mut self.peaks) {
-            let load = of_index(index).and_then(|sample| sample.load);
-            *peak = load.map(|load| peak.map_or(load, |peak| peak.max(load))).or(*peak);
+    }
+
+    fn push(&mut self, at: Timestamp, uses: Use, gpus: &[GpuSample]) {
+        for (index, busy) in self.part.gpus.iter().zip(&mut self.busy) {
+            let sample = gpus.iter().find(|sample| sample.index == Some(*index));
+            let load = sample.and_then(|sample| sample.load);
+            busy.idle.note(load, at);
+            let most = |load: f32| busy.peak.map_or(load, |peak| peak.max(load));
+            busy.peak = load.map(most).or(busy.peak);
         }
         self.part.fresh.push(at.0, of_node(uses, &self.part.gpus, gpus));
     }
@@ -123,9 +136,8 @@ impl<K: Clone + Eq + Hash> Measured<K> {
     pub(crate) fn begin(&self, key: K, since: i64, mut gpus: Vec<u32>, now: Timestamp) {
         gpus.truncate(MOST_GPUS);
         let kept = now.0 - turn(&key) * FINEST;
-        let (idle, peaks) = (vec![Idle::default(); gpus.len()], vec![None; gpus.len()]);
         let part = Part { since, gpus, fresh: Fresh::default() };
-        let held = Held { part, last: None, idle, peaks, kept };
+        let held = Held { part, last: None, busy: Box::default(), kept };
         lock(&self.0).insert(key, Box::new(held));
     }
 
@@ -187,6 +199,7 @@ impl Measured {
         let mut all = lock(&self.0);
         let held = all.get_mut(key)?;
         let uses = of_task(stats, at, held.last.replace((at, *stats)));
+        held.watch_gpus();
         held.push(at, uses, gpus);
         Some(uses)
     }
@@ -205,9 +218,10 @@ impl Measured {
         let held = all.get_mut(key).filter(|held| held.part.gpus == kept.gpus());
         let Some(held) = held else { return };
         let axis = Axis::new(kept.since(), now.0, POINTS);
-        for (at, idle) in held.idle.iter_mut().enumerate() {
+        held.watch_gpus();
+        for (at, busy) in held.busy.iter_mut().enumerate() {
             let column = Metric::OF_TASK.len() + at * Metric::OF_GPU.len();
-            *idle = Idle::again(&kept.on(axis, column), (axis, kept.since()), now);
+            busy.idle = Idle::again(&kept.on(axis, column), (axis, kept.since()), now);
         }
     }
 
@@ -215,8 +229,8 @@ impl Measured {
     pub(crate) fn idle(&self, key: &TaskKey, now: Timestamp) -> Vec<IdleGpu> {
         let all = lock(&self.0);
         let Some(held) = all.get(key) else { return Vec::new() };
-        let gpus = held.part.gpus.iter().zip(&held.idle);
-        gpus.filter_map(|(gpu, idle)| Some(IdleGpu { gpu: *gpu, since: idle.since(now)? }))
+        let gpus = held.part.gpus.iter().zip(&held.busy);
+        gpus.filter_map(|(gpu, busy)| Some(IdleGpu { gpu: *gpu, since: busy.idle.since(now)? }))
             .collect()
     }
 
@@ -224,7 +238,7 @@ impl Measured {
     pub(crate) fn take_peaks(&self) -> HashMap<JobId, Peak> {
         let mut peaks = HashMap::<JobId, Peak>::new();
         for (key, held) in lock(&self.0).iter_mut() {
-            for load in held.peaks.iter_mut().filter_map(Option::take) {
+            for load in held.busy.iter_mut().filter_map(|busy| busy.peak.take()) {
                 let peak = peaks.entry(key.job).or_default();
                 *peak = Peak { gpus: peak.gpus + 1, load: peak.load.max(load) };
             }
@@ -236,8 +250,8 @@ impl Measured {
     pub(crate) fn idle_to_tell(&self, key: &TaskKey, now: Timestamp) -> Vec<u32> {
         let mut all = lock(&self.0);
         let Some(held) = all.get_mut(key) else { return Vec::new() };
-        let gpus = held.part.gpus.iter().zip(&mut held.idle);
-        gpus.filter_map(|(gpu, idle)| idle.is_to_tell(now).then_some(*gpu)).collect()
+        let gpus = held.part.gpus.iter().zip(&mut held.busy);
+        gpus.filter_map(|(gpu, busy)| busy.idle.is_to_tell(now).then_some(*gpu)).collect()
     }
 }
 

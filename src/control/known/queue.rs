@@ -54,7 +54,7 @@ pub(crate) struct Queue {
     /// All jobs that have not ended.
     jobs: Jobs,
     /// Those of them that hold something.
-    running: BTreeMap<JobId, Running>,
+    running: BTreeMap<JobId, Box<Running>>,
     /// All of them that borrow, and perhaps some that do no more.
     borrowing: BTreeSet<JobId>,
     /// Those that wait and shall stop.
@@ -134,7 +134,7 @@ impl Queue {
 
     /// The jobs that hold something.
     pub(crate) fn running(&self) -> impl Iterator<Item = &Running> {
-        self.running.values()
+        self.running.values().map(Box::as_ref)
     }
 
     /// Something that was decided was not done, or could not be read: nothing is taken for granted
@@ -292,7 +292,7 @@ impl Queue {
         at: Timestamp,
     ) -> bool {
         let id = job.row.id;
-        let known = self.running.get(&id);
+        let known = self.running.get(&id).map(Box::as_ref);
         let past = (&self.past, at);
         let running = told::running_of_job(&job, attempt, tasks, known, past);
         self.jobs.insert(id, job);
@@ -302,7 +302,7 @@ impl Queue {
         }
         self.tell(|state| state.runs(&running));
         let known = self.keeps(id, running);
-        known.as_ref() != self.running.get(&id)
+        known.as_ref() != self.running.get(&id).map(Box::as_ref)
     }
 
     /// Where people changed somebody's turn, nobody stays first for what he was promised before.
@@ -352,7 +352,7 @@ impl Queue {
         if running.standing == Standing::Borrowed {
             self.borrowing.insert(id);
         }
-        let before = self.running.insert(id, running);
+        let before = self.running.insert(id, running.into()).map(|before| *before);
         if let (Some(job), Some(after)) = (self.jobs.get(&id), self.running.get(&id)) {
             self.holdings.change(job, before.as_ref(), after);
         }
@@ -370,7 +370,7 @@ impl Queue {
         let mut perhaps = std::mem::take(&mut self.borrowing);
         perhaps.extend(self.state.borrowing());
         for id in perhaps {
-            let Some(running) = self.running.get(&id) else { continue };
+            let Some(running) = self.running.get(&id).map(Box::as_ref) else { continue };
             let standing = self.state.standing(id).unwrap_or(running.standing);
             if running.standing != standing {
                 let after = Running { standing, ..running.clone() };
@@ -404,7 +404,7 @@ impl Queue {
         Snapshot {
             nodes: self.scheduler_nodes(),
             virtual_clusters: self.virtual_clusters.clone(),
-            running: self.running.values().cloned().collect(),
+            running: self.running().cloned().collect(),
             waiting: self.requests(),
             reserved: self.state.reservations(),
             past_use: self.state.past_use().clone(),

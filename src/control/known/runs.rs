@@ -162,7 +162,7 @@ mod tests {
             placed_at: Timestamp(0),
             started_at: None,
             completed_at: Some(Timestamp(1_000 * i64::from(number))),
-            exit: cause.map(|cause| Exit { code: None, cause, evidence: Vec::new() }),
+            exit: cause.map(|cause| Exit { code: None, cause, evidence: Vec::new() }.into()),
             lease: None,
             weighed_milli: None,
         };

@@ -77,7 +77,7 @@ fn free(settings: &Settings, nodes: &KnownNodes) -> HashMap<NodeName, Arc<dyn En
                     ContainerStatus::Running { .. } => true,
                     ContainerStatus::Created | ContainerStatus::Exited { .. } => false,
                 };
-                if containers.values().any(|container| runs(&container.status)) {
+                if containers.iter().any(|container| runs(&container.status)) {
                     nodes.checks.is_busy(name);
                 } else {
                     free.insert(name.clone(), Arc::clone(engine));

@@ -97,12 +97,12 @@ fn are_gone(identity: &Identity, nodes: &KnownNodes, node: &NodeName, closed: &C
     let Some(Observation::Answers { containers, .. }) = observations.get(node) else {
         return false;
     };
-    let mut running = containers.iter().filter(|(_, container)| container.status.is_running());
+    let mut running = containers.iter().filter(|container| container.status.is_running());
     let is_one = |key: &TaskKey| {
         let name = key.container_name(&identity.installation);
         closed.containers.contains(&name)
     };
-    closed.cause == ClosedCause::Unkilled && !running.any(|(key, _)| is_one(key))
+    closed.cause == ClosedCause::Unkilled && !running.any(|container| is_one(&container.key))
 }
 
 /// Tries the nodes that are suspected or closed and whose time has come.

@@ -7,11 +7,11 @@ mod keep;
 mod node;
 mod rule;
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{Container, ContainerStatus};
+use engine::ContainerStatus;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
@@ -21,6 +21,7 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
 use crate::known::cluster::Observation;
+use crate::known::containers::Containers;
 use crate::known::passes::{Passes, Rhythm};
 use crate::known::settings::Settings;
 use crate::known::turns::{part_of, seldom};
@@ -134,10 +135,8 @@ fn running(shared: &Shared) -> HashSet<TaskKey> {
 }
 
 /// Those of a node's tasks that run, and since when.
-fn running_of(
-    containers: &HashMap<TaskKey, Container>,
-) -> impl Iterator<Item = (TaskKey, Timestamp)> + '_ {
-    containers.values().filter_map(|container| match container.status {
+fn running_of(containers: &Containers) -> impl Iterator<Item = (TaskKey, Timestamp)> + '_ {
+    containers.iter().filter_map(|container| match container.status {
         ContainerStatus::Running { started_at } => Some((container.key, started_at)),
         ContainerStatus::Created | ContainerStatus::Exited { .. } => None,
     })

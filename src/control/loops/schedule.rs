@@ -251,7 +251,7 @@ async fn store(
     transaction.commit().await?;
     shared.live.note_stored(placed.iter().map(|(job, _, _)| job.row.id));
     let first = placed.iter().filter(|(job, _, _)| job.row.attempt.is_none());
-    shared.jobs.scheduler.note_waited(first.map(|(job, _, _)| &job.row), at);
+    shared.jobs.scheduler.note_waited(first.map(|(job, _, _)| &*job.row), at);
     let mut told: Vec<Change> = placed
         .iter()
         .map(|(job, _, _)| {

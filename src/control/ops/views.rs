@@ -107,7 +107,7 @@ pub(super) fn attempt(attempt: Attempt, tasks: Vec<TaskView>) -> AttemptView {
         placed_at: attempt.placed_at,
         started_at: attempt.started_at,
         completed_at: attempt.completed_at,
-        exit: attempt.exit,
+        exit: attempt.exit.map(|exit| *exit),
         tasks,
     }
 }
@@ -129,7 +129,7 @@ pub(super) fn task(task: Task, progress: Option<String>) -> TaskView {
         container: task.container,
         started_at: task.started_at,
         completed_at: task.completed_at,
-        exit: task.exit,
+        exit: task.exit.map(|exit| *exit),
     }
 }
 

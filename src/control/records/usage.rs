@@ -371,7 +371,7 @@ mod tests {
             placed_at: Timestamp(placed),
             started_at: Some(Timestamp(placed)),
             completed_at: Some(Timestamp(ended)),
-            exit: Some(Exit { code: None, cause, evidence: Vec::new() }),
+            exit: Some(Exit { code: None, cause, evidence: Vec::new() }.into()),
             lease: None,
             weighed_milli: None,
         }

@@ -14,14 +14,25 @@ use crate::lock::lock;
 /// A pushed image's name is looked for so often until it is free again.
 const PATIENCE: Duration = Duration::from_millis(500);
 
+/// From so many nodes on it is looked with whose images nothing is done any more.
+const FEW: usize = 64;
+
 /// What is being done with images.
 #[derive(Debug, Default)]
 pub(crate) struct Doings {
     progress: Mutex<HashMap<i64, String>>,
     held: Mutex<HashSet<TaskKey>>,
-    nodes: Mutex<HashMap<NodeName, Arc<OnNode>>>,
+    nodes: Mutex<Nodes>,
     /// What nodes have because somebody showed a registry his credentials; as it is recorded.
     pub(crate) private: Mutex<Vec<PrivateImage>>,
+}
+
+/// Those with whose images something is done, and perhaps some with whose images it was.
+#[derive(Debug, Default)]
+struct Nodes {
+    all: HashMap<NodeName, Arc<OnNode>>,
+    /// How many were left when it was looked last.
+    left: usize,
 }
 
 /// What is being done with the images of one node.
@@ -47,11 +58,24 @@ impl Doings {
     }
 
     pub(crate) fn on(&self, node: &NodeName) -> Arc<OnNode> {
-        Arc::clone(lock(&self.nodes).entry(node.clone()).or_default())
+        let mut nodes = lock(&self.nodes);
+        if nodes.all.len() >= 2 * nodes.left.max(FEW) {
+            nodes.all.retain(|_, on_node| Arc::strong_count(on_node) > 1 || on_node.is_used());
+            nodes.all.shrink_to_fit();
+            nodes.left = nodes.all.len();
+        }
+        Arc::clone(nodes.all.entry(node.clone()).or_default())
     }
 }
 
 impl OnNode {
+    /// Whether anybody pulls, or pushes or is kept from it, who need not hold all of this.
+    fn is_used(&self) -> bool {
+        let pushed = self.pushing.try_read().map_or(true, |pushing| !pushing.is_empty());
+        let pulled = lock(&self.pulling).values().any(|one| Arc::strong_count(one) > 1);
+        pushed || pulled || Arc::strong_count(&self.pushing) > 1
+    }
+
     /// Waits until nobody else pulls this image.
     pub(crate) async fn pull_alone(&self, image: &str) -> OwnedMutexGuard<()> {
         let one = {
@@ -82,6 +106,22 @@ mod tests {
     use futures::FutureExt;
 
     use super::*;
+
+    #[tokio::test]
+    async fn nothing_is_kept_of_nodes_with_whose_images_nothing_is_done() {
+        let (doings, name) = (Doings::default(), |at: usize| format!("node-{at}").parse().unwrap());
+        doings.on(&name(0)).pushing.write().await.insert(canonical("r.org/team/torch:1"));
+        let pulling = doings.on(&name(1)).pull_alone("r.org/team/torch:2").await;
+        let reading = doings.on(&name(2)).unless_pushed("r.org/team/torch:3").await;
+        let held = doings.on(&name(3));
+        (4..10 * FEW).for_each(|at| drop(doings.on(&name(at))));
+        assert!(lock(&doings.nodes).all.len() <= 2 * FEW);
+        assert!((0..4).all(|at| lock(&doings.nodes).all.contains_key(&name(at))));
+        drop((pulling, reading, held));
+        doings.on(&name(0)).pushing.write().await.clear();
+        (10 * FEW..12 * FEW).for_each(|at| drop(doings.on(&name(at))));
+        assert!((0..4).all(|at| !lock(&doings.nodes).all.contains_key(&name(at))));
+    }
 
     #[tokio::test]
     async fn a_name_that_is_pushed_starts_no_task_until_it_is_free() {

@@ -136,8 +136,8 @@ impl State {
         } else if line.inside == 0 {
             self.jobs.remove(&job);
             if self.jobs.is_empty() {
-                // A tree that was emptied keeps its last leaf, and there is a gate for each node.
-                self.jobs = BTreeMap::new();
+                // Trees that were emptied keep their last leaf, and there is a gate for each node.
+                (self.jobs, self.next) = (BTreeMap::new(), BTreeSet::new());
             }
         }
     }

@@ -8,20 +8,24 @@ use crate::known::turns::MOST_SELDOM;
 const MOST: usize = 128;
 
 /// Room is made for so many further rows.
-const SPARE: usize = 8;
+const SPARE: usize = 4;
 
 /// What was measured stands for so many steps up to it, where nothing else does: each of thousands of nodes is measured
 /// more seldom.
 const HELD: i64 = MOST_SELDOM as i64;
 
-/// Rows that were measured, in the order of time.
+/// Rows that were measured, in the order of time, all of the same length. Of each is kept what is not as in the row
+/// before it: much of what GPUs do is what they did before.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Fresh {
     /// How many rows went before the first one.
     gone: u64,
     /// Which step each row is of, counted from the epoch.
     steps: Vec<u32>,
-    values: Vec<Short>,
+    /// Of each row a bit for each value, which says whether it is another one than before, and those that are; of
+    /// the first one all that are there.
+    differences: Vec<u8>,
+    last: Box<[Short]>,
 }
 
 impl Fresh {
@@ -35,37 +39,73 @@ impl Fresh {
         self.gone + self.steps.len() as u64
     }
 
-    /// One more row; all are of the same length.
+    /// One more row.
     pub(super) fn push(&mut self, at: i64, row: impl Iterator<Item = Option<f32>>) {
         if self.steps.len() >= MOST {
             self.forget(self.gone + 1);
         }
-        if self.steps.len() == self.steps.capacity() {
-            // There are many of them, and none becomes large: no more room than a few further rows need.
-            let width = self.values.len() / self.steps.len().max(1);
-            self.steps.reserve_exact(SPARE);
-            self.values.reserve_exact(SPARE * width);
+        let row: Box<[Short]> = row.map(Short::new).collect();
+        self.add(u32::try_from(at.div_euclid(FINEST)).unwrap_or(0), row);
+    }
+
+    fn add(&mut self, step: u32, row: Box<[Short]>) {
+        if self.last.is_empty() {
+            self.last = vec![Short::NONE; row.len()].into();
         }
-        self.steps.push(u32::try_from(at.div_euclid(FINEST)).unwrap_or(0));
-        self.values.extend(row.map(Short::new));
+        let changed = |at: usize| row[at] != self.last[at];
+        let changes: usize = (0..row.len()).filter(|at| changed(*at)).count();
+        let length = row.len().div_ceil(8) + size_of::<Short>() * changes;
+        // There are many of them, and none becomes large: no more room than a few further rows need.
+        if self.steps.len() == self.steps.capacity() {
+            self.steps.reserve_exact(SPARE);
+        }
+        if self.differences.capacity() - self.differences.len() < length {
+            let rows = if self.steps.is_empty() { 1 } else { SPARE };
+            self.differences.reserve_exact(rows * length);
+        }
+        self.differences.extend((0..row.len()).step_by(8).map(|first| {
+            let of_eight = first..row.len().min(first + 8);
+            of_eight.filter(|at| changed(*at)).fold(0_u8, |bits, at| bits | 1 << (at - first))
+        }));
+        for at in (0..row.len()).filter(|at| changed(*at)) {
+            self.differences.extend(row[at].0.to_le_bytes());
+        }
+        self.steps.push(step);
+        self.last = row;
+    }
+
+    /// The rows, each with its step.
+    fn rows(&self) -> impl Iterator<Item = (u32, Box<[Short]>)> {
+        let mut row: Box<[Short]> = vec![Short::NONE; self.last.len()].into();
+        let mut rest = self.differences.as_slice();
+        self.steps.iter().map(move |step| {
+            let (bits, values) = rest.split_at(row.len().div_ceil(8));
+            let (values, _) = values.as_chunks();
+            let differs = |at: usize| bits[at / 8] & 1 << (at % 8) != 0;
+            let mut count = 0;
+            for at in (0..row.len()).filter(|at| differs(*at)) {
+                row[at] = Short(u16::from_le_bytes(values[count]));
+                count += 1;
+            }
+            rest = &rest[bits.len() + size_of::<Short>() * count..];
+            (*step, row.clone())
+        })
     }
 
     /// The rows before this one are kept, or can be kept no more.
     pub(super) fn forget(&mut self, end: u64) {
         let rows = self.steps.len();
         let known = usize::try_from(end.saturating_sub(self.gone)).unwrap_or(rows).min(rows);
-        let width = self.values.len() / rows.max(1);
-        self.values.drain(..known * width);
-        self.steps.drain(..known);
-        self.gone += known as u64;
+        let mut left = Self { gone: self.gone + known as u64, ..Self::default() };
+        self.rows().skip(known).for_each(|(step, row)| left.add(step, row));
+        *self = left;
     }
 
     /// Adds it to what was kept, but for steps of which that has something already.
     pub(super) fn add_to(&self, history: &mut History) {
         let mut known = history.newest();
-        let width = (self.values.len() / self.steps.len().max(1)).max(1);
-        for (step, row) in self.steps.iter().zip(self.values.chunks(width)) {
-            let step = i64::from(*step);
+        for (step, row) in self.rows() {
+            let step = i64::from(step);
             if known.is_some_and(|known| step <= known) {
                 continue;
             }
@@ -81,12 +121,16 @@ impl Fresh {
     /// How much memory it takes.
     #[cfg(test)]
     pub(super) fn bytes(&self) -> usize {
-        self.steps.capacity() * size_of::<u32>() + self.values.capacity() * size_of::<Short>()
+        self.steps.capacity() * size_of::<u32>()
+            + self.differences.capacity()
+            + size_of_val(&*self.last)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::super::history::Axis;
     use super::*;
 
@@ -151,5 +195,26 @@ mod tests {
         let seen = seen(&fresh, 10, MOST + 10);
         assert_eq!((seen[9], seen[10]), (None, Some(10.0)), "what was kept had gone before");
         assert_eq!(seen[MOST + 9], Some((MOST + 9) as f32));
+    }
+
+    fn values() -> impl Strategy<Value = Vec<Vec<u16>>> {
+        (0..20_usize).prop_flat_map(|width| {
+            prop::collection::vec(prop::collection::vec(0..3_u16, width), 0..20)
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn rows_are_what_they_were(rows in values(), forgotten in 0..25_u64) {
+            let mut fresh = Fresh::default();
+            for (step, row) in (0..).zip(&rows) {
+                fresh.add(step, row.iter().map(|value| Short(*value)).collect());
+            }
+            fresh.forget(forgotten);
+            let left = fresh.rows().map(|(step, row)| (step, row.iter().map(|value| value.0).collect()));
+            let left: Vec<(u32, Vec<u16>)> = left.collect();
+            let expected = (0..).zip(rows).skip(usize::try_from(forgotten).unwrap());
+            prop_assert_eq!(left, expected.collect::<Vec<_>>());
+        }
     }
 }

@@ -128,7 +128,7 @@ impl Queue {
             return false;
         };
         let expected = told::expected_anew(job, running, &self.past);
-        if expected == *running {
+        if expected == **running {
             return false;
         }
         self.state.runs(&expected);

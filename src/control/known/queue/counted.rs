@@ -79,7 +79,7 @@ impl Jobs {
     pub(super) fn apply(&mut self, id: JobId, stored: &JobUpdate) {
         let Some(job) = self.by_id.get_mut(&id) else { return };
         self.counts.goes(&job.row);
-        stored.apply(&mut job.row);
+        stored.apply(job.row_mut());
         self.counts.comes(&job.row);
     }
 

@@ -221,7 +221,7 @@ mod tests {
         let row = row(id, &spec, Timestamp(5));
         News {
             whole: true,
-            jobs: vec![Active { row, spec: Arc::new(spec) }],
+            jobs: vec![Active { row: Arc::new(row), spec: Arc::new(spec) }],
             gone: BTreeSet::new(),
             attempts: HashMap::new(),
             gave_way: HashMap::new(),
@@ -270,10 +270,11 @@ mod tests {
         let spec = Arc::new(spec(1, 1));
         let many = i64::try_from(WAITING).unwrap() + 1;
         let jobs = (0..many).map(|id| row(JobId(id), &spec, Timestamp(0)));
-        let jobs: Vec<_> = jobs.map(|row| Active { row, spec: Arc::clone(&spec) }).collect();
+        let jobs = jobs.map(|row| Active { row: Arc::new(row), spec: Arc::clone(&spec) });
+        let jobs: Vec<_> = jobs.collect();
         let exit = Exit { code: Some(0), cause: Cause::Succeeded, evidence: Vec::new() };
         let before = WAITING - scheduler.questions.capacity();
-        scheduler.note_waited(jobs.iter().map(|job| &job.row), Timestamp(5_000));
+        scheduler.note_waited(jobs.iter().map(|job| &*job.row), Timestamp(5_000));
         scheduler.note_ended(jobs.iter().map(|job| (job, &exit, 7)));
         scheduler.note_waited([], Timestamp(5_000));
         scheduler.note_ended([]);

@@ -21,7 +21,7 @@ impl Queue {
             assert!(!known.row.state.is_final(), "{job} has ended: it is forgotten");
         }
         self.jobs.sanity_check();
-        let held = self.running.values();
+        let held = self.running();
         let held = held.filter_map(|running| Some((self.jobs.get(&running.job)?, running)));
         assert_eq!(self.holdings, Holdings::of(held), "what is held is what the jobs hold");
         self.nothing_is_given_twice();

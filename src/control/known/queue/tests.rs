@@ -191,22 +191,22 @@ impl Records {
             Event::Comes(tasks, gpus, opportunistic) => self.comes(tasks, gpus, opportunistic),
             Event::Held(number) => {
                 if let Some(job) = self.pick(number, waits) {
-                    let held = job.row.held.take();
-                    job.row.held =
+                    let held = job.row_mut().held.take();
+                    job.row_mut().held =
                         held.is_none().then(|| Hold { by: by(), at, administrator: true }.into());
                 }
             }
             Event::Moved(number, by) => {
-                self.pick(number, waits).into_iter().for_each(|job| job.row.moved_ms = by);
+                self.pick(number, waits).into_iter().for_each(|job| job.row_mut().moved_ms = by);
             }
             Event::Priority(number, to) => {
                 let job = self.pick(number, waits);
-                job.into_iter().for_each(|job| job.row.priority = Priority(to));
+                job.into_iter().for_each(|job| job.row_mut().priority = Priority(to));
             }
             Event::StopWanted(number) => {
                 let stop = StopRequest { by: by(), at };
                 let job = self.pick(number, |row| !row.state.is_final());
-                job.into_iter().for_each(|job| job.row.stop = Some(Box::new(stop.clone())));
+                job.into_iter().for_each(|job| job.row_mut().stop = Some(Box::new(stop.clone())));
             }
             Event::TaskEnds(number) => {
                 let id = self.pick(number, runs).map(|job| job.row.id);
@@ -215,12 +215,14 @@ impl Records {
                 first.for_each(|task| task.state = State::Succeeded);
             }
             Event::Ends(number) => {
-                self.pick(number, runs).into_iter().for_each(|job| job.row.state = State::Failed);
+                self.pick(number, runs)
+                    .into_iter()
+                    .for_each(|job| job.row_mut().state = State::Failed);
             }
             Event::ComesBack(number) => {
                 if let Some(job) = self.pick(number, runs) {
-                    job.row.state = State::Waiting;
-                    job.row.not_before = Some(at);
+                    job.row_mut().state = State::Waiting;
+                    job.row_mut().not_before = Some(at);
                     let id = job.row.id;
                     self.tasks.remove(&id);
                     self.attempts.remove(&id);
@@ -262,7 +264,7 @@ impl Records {
             row.priority = Priority::OPPORTUNISTIC;
         }
         self.touched.insert(id);
-        self.rows.insert(id, Active { row, spec: spec.into() });
+        self.rows.insert(id, Active { row: row.into(), spec: spec.into() });
     }
 
     /// A pass of the kept queue; what it decides is stored, or the queue is told that it was not.
@@ -275,11 +277,11 @@ impl Records {
         }
         for job in decided.stopped {
             self.touched.insert(job.row.id);
-            self.rows.get_mut(&job.row.id).unwrap().row.state = State::Stopped;
+            self.rows.get_mut(&job.row.id).unwrap().row_mut().state = State::Stopped;
         }
         for (job, placement) in decided.placed {
             let id = job.row.id;
-            let row = &mut self.rows.get_mut(&id).unwrap().row;
+            let row = self.rows.get_mut(&id).unwrap().row_mut();
             assert!(row.held.is_none() && row.stop.is_none(), "{id} shall not start");
             let number = row.attempt.map_or(0, |last| last + 1);
             let begins = JobUpdate { attempt: Some(number), ..JobUpdate::to(State::Preparing) };
@@ -292,7 +294,7 @@ impl Records {
         self.nothing_is_given_twice();
         for (preemption, _) in decided.preempted {
             let exit = Exit { code: None, cause: Cause::Preempted, evidence: Vec::new() };
-            self.attempts.get_mut(&preemption.job).unwrap().exit = Some(exit);
+            self.attempts.get_mut(&preemption.job).unwrap().exit = Some(exit.into());
             queue.ends(preemption.job);
         }
     }

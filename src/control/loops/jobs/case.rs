@@ -100,7 +100,7 @@ impl Case {
             attempt: model::Attempt {
                 state: attempt.state,
                 started_at: attempt.started_at,
-                ending: attempt.exit.clone(),
+                ending: attempt.exit.as_deref().cloned(),
             },
             tasks,
         };
@@ -130,7 +130,7 @@ impl Case {
             seen: task.container.is_some(),
             started_at: task.started_at,
             completed_at: task.completed_at,
-            exit: task.exit.clone(),
+            exit: task.exit.as_deref().cloned(),
             not_before: self.again.get(&task.key).copied().filter(|at| is_ahead(*at, beside.now)),
             observed,
             excess,

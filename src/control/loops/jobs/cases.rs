@@ -9,7 +9,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use database::tasks::TaskUpdate;
-use engine::Container;
 use lifecycle::model::Decision;
 use protocol::ids::{JobId, NodeName, TaskKey};
 use protocol::state::State;
@@ -19,6 +18,7 @@ use super::case::Case;
 use super::observe::{Beside, Seen};
 use super::writes::Writes;
 use crate::known::cluster::{Cluster, Contact, Observation};
+use crate::known::containers::Containers;
 
 mod alarms;
 #[cfg(test)]
@@ -204,7 +204,7 @@ impl Cases {
             if update.state.is_final() || update.state == State::Waiting {
                 self.remove(*job);
             } else if let Some(case) = self.cases.get_mut(job) {
-                update.apply(&mut case.job.row);
+                update.apply(case.job.row_mut());
             }
         }
     }
@@ -266,7 +266,7 @@ impl Cases {
     fn has_ended(&mut self, key: &TaskKey, node: &NodeName) {
         self.over.push(*key);
         let containers = self.seen.get(node).and_then(answer).map(|answer| answer.containers);
-        if containers.is_some_and(|containers| containers.contains_key(key)) {
+        if containers.is_some_and(|containers| containers.has(key)) {
             self.left.entry(*key).or_default().insert(node.clone());
         }
     }
@@ -276,7 +276,8 @@ impl Cases {
         if Arc::ptr_eq(before, after) {
             return;
         }
-        for (key, container) in after.iter() {
+        for container in after.iter() {
+            let key = &container.key;
             let known = before.get(key);
             if known != Some(container) {
                 self.awake.insert(key.job);
@@ -285,7 +286,7 @@ impl Cases {
                 self.left.entry(*key).or_default().insert(node.clone());
             }
         }
-        for key in before.keys().filter(|key| !after.contains_key(key)) {
+        for key in before.keys().filter(|key| !after.has(key)) {
             self.awake.insert(key.job);
             self.is_gone(key, node);
         }
@@ -311,8 +312,6 @@ impl Cases {
         }
     }
 }
-
-type Containers = HashMap<TaskKey, Container>;
 
 /// What an engine that answers has shown.
 struct Answer {

@@ -19,7 +19,7 @@ pub(super) fn attempts_in_a_row(
     let earlier = (0..current).rev().take(2 * MOST_IN_A_ROW);
     let earlier = earlier.filter_map(|number| attempts.get(&(job, number)));
     retry::in_a_row(earlier.filter_map(|attempt| {
-        ended(attempt.exit.as_ref(), attempt.started_at, attempt.completed_at)
+        ended(attempt.exit.as_deref(), attempt.started_at, attempt.completed_at)
     }))
 }
 
@@ -33,7 +33,7 @@ pub(super) fn of_tasks(tasks: &[Task], attempt: u32) -> HashMap<TaskKey, Timesta
         runs.sort_by_key(|task| std::cmp::Reverse(task.key.retry));
         let (latest, earlier) = runs.split_first()?;
         let mut earlier = earlier.iter().filter_map(|task| {
-            Some((ended(task.exit.as_ref(), task.started_at, task.completed_at)?, task))
+            Some((ended(task.exit.as_deref(), task.started_at, task.completed_at)?, task))
         });
         let (last, task) = earlier.next()?;
         let pause = retry::pause_after(last.ran_ms, retry::in_a_row(earlier.map(|(run, _)| run)));

@@ -60,6 +60,7 @@ impl Writes {
         );
         if let Some(change) = &decision.attempt {
             let AttemptChange { to, started_at, exit, completed_at } = change.clone();
+            let exit = exit.map(Box::new);
             let update = AttemptUpdate { state: to, started_at, completed_at, exit };
             self.attempts.push((case.id(), case.attempt.number, case.attempt.state, update));
         }
@@ -109,7 +110,7 @@ fn task_update(case: &Case, change: &TaskChange, seen: &Seen) -> TaskUpdate {
         container: node.and_then(|node| container_id(seen, node, &change.key)),
         started_at: change.started_at,
         completed_at: change.completed_at,
-        exit: change.exit.clone(),
+        exit: change.exit.clone().map(Box::new),
         ..TaskUpdate::to(change.to)
     }
 }

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use engine::{Container, Engine, EngineError};
 use protocol::ids::TaskKey;
 
+use crate::known::containers::Containers;
 use crate::known::identity::Identity;
 use crate::known::quarantine::Held;
 use crate::known::quarantine::labels::{self, Labelled};
@@ -21,7 +22,7 @@ pub(super) struct Sorter {
 
 /// A node's containers.
 pub(super) struct Sorted {
-    pub(super) ours: HashMap<TaskKey, Container>,
+    pub(super) ours: Containers,
     /// By name.
     pub(super) held: Vec<Held>,
 }
@@ -48,17 +49,16 @@ impl Sorter {
     ) -> Result<Sorted, Unsorted> {
         self.look_up(identity, store, &containers).await?;
         self.forget_all_but(&containers);
-        let mut sorted =
-            Sorted { ours: HashMap::with_capacity(containers.len()), held: Vec::new() };
-        for container in containers {
-            if self.given.get(&container.id).copied().unwrap_or(true) {
-                sorted.ours.insert(container.key, container);
-            } else if let Some(says) = self.ask(engine, &container).await? {
-                sorted.held.push(Held { container, says });
+        let is_ours = |found: &Container| self.given.get(&found.id).copied().unwrap_or(true);
+        let (ours, others): (Vec<_>, Vec<_>) = containers.into_iter().partition(is_ours);
+        let mut held = Vec::new();
+        for container in others {
+            if let Some(says) = self.ask(engine, &container).await? {
+                held.push(Held { container, says });
             }
         }
-        sorted.held.sort_by(|one, other| one.container.name.cmp(&other.container.name));
-        Ok(sorted)
+        held.sort_by(|one, other| one.container.name.cmp(&other.container.name));
+        Ok(Sorted { ours: ours.into_iter().collect(), held })
     }
 
     /// Forgets what is gone. Where nothing is remembered, thousands of containers are not gone through.

@@ -30,7 +30,6 @@ use crate::shared::Shared;
 use crate::wake::{now, rest_after};
 
 mod clock;
-mod news;
 
 use clock::NodeClock;
 
@@ -292,9 +291,10 @@ impl Watcher {
         self.hold(held).await;
         let contact = self.contact.get_or_insert_with(|| Contact::new(&containers).into());
         let contact = Arc::clone(contact);
-        let known = news::known(self.shared.nodes.observations().get(&self.name), &contact);
-        let differ =
-            known.as_ref().map_or(containers.len(), |known| news::count(known, &containers));
+        let last = |known: &Observation| known.containers_since(&contact);
+        let known = self.shared.nodes.observations().get(&self.name).and_then(last);
+        let count = |known: &Arc<_>| containers.count_other(known);
+        let differ = known.as_ref().map_or(containers.len(), count);
         let is_new = differ > 0 || known.is_none();
         let observation = Observation::Answers {
             engine: Arc::clone(engine),

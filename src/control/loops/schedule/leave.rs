@@ -1,6 +1,7 @@
 //! Jobs that give up their places: most of them wait again, in their old place in the queue.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 use database::attempts::{Attempt, AttemptUpdate};
 use database::events::NewEvent;
@@ -98,7 +99,7 @@ pub(super) async fn leave(
         let known = jobs.into_iter().filter_map(|id| queue.job(id));
         known.map(|job| (job.row.id, (job.row.clone(), job.spec.grace))).collect::<HashMap<_, _>>()
     });
-    let known: HashMap<JobId, (JobRow, Option<Grace>)> = asked.await?;
+    let known: HashMap<JobId, (Arc<JobRow>, Option<Grace>)> = asked.await?;
     let transaction = shared.store.database.begin().await?;
     let (mut told, mut events, mut outbox) = (HashSet::new(), Vec::new(), Vec::new());
     for Leaving { job, cause, event: (kind, words) } in leaving {
@@ -109,7 +110,8 @@ pub(super) async fn leave(
         }
         let preempted = cause == Cause::Preempted;
         let exit = Exit { code: None, cause, evidence: Vec::new() };
-        let update = AttemptUpdate { exit: Some(exit), ..AttemptUpdate::to(State::Stopping) };
+        let update =
+            AttemptUpdate { exit: Some(exit.into()), ..AttemptUpdate::to(State::Stopping) };
         let Attempt { number, state, .. } = *attempt;
         if database::attempts::update(&transaction, job, number, state, update).await? {
             told.insert(job);

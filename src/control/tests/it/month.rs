@@ -137,7 +137,7 @@ fn live(number: usize, nodes: &[NodeName], dice: &mut Dice, sums: &mut Sums) -> 
         last = cause(&nodes[node], attempt + 1 == tries, dice);
         sums.hold(node, u64::try_from(gpus).unwrap(), (started, ended), &last);
         sums.waited += u64::try_from(placed - now).unwrap();
-        let exit = Some(Exit { code: None, cause: last.clone(), evidence: Vec::new() });
+        let exit = Some(Exit { code: None, cause: last.clone(), evidence: Vec::new() }.into());
         let state = state_of(&last);
         attempts.push(Attempt {
             job: JobId(0),

@@ -13,7 +13,7 @@ on_both! {
         let mut ended = attempt_of(b, 0);
         ended.state = State::Failed;
         (ended.started_at, ended.completed_at) = (Some(at(5)), Some(at(6)));
-        ended.exit = Some(exit(3));
+        ended.exit = Some(exit(3).into());
         let all = [attempt_of(a, 0), attempt_of(a, 1), ended.clone(), attempt_of(b, 1)];
         let jumbled = [all[3].clone(), all[1].clone(), all[2].clone(), all[0].clone()];
         write!(stage, |tx| attempts::insert_many(&tx, &jumbled));
@@ -123,7 +123,7 @@ on_both! {
         let both = [attempt_of(job, 0), attempt_of(job, 1)];
         write!(stage, |tx| attempts::insert_many(&tx, &both));
         let mut to = AttemptUpdate::to(State::Failed);
-        (to.started_at, to.completed_at, to.exit) = (Some(at(8)), Some(at(9)), Some(exit(1)));
+        (to.started_at, to.completed_at, to.exit) = (Some(at(8)), Some(at(9)), Some(exit(1).into()));
         let early = write!(stage, |tx| attempts::update(&tx, job, 0, State::Running, to.clone()));
         assert!(!early, "it prepares and does not run");
         // Who knows it from before knows it afterwards.
@@ -132,7 +132,7 @@ on_both! {
         assert!(write!(stage, |tx| attempts::update(&tx, job, 0, State::Preparing, to)));
         let found = attempts::of_job(stage.db.read(), job).await?;
         assert_eq!(found[0], known);
-        assert_eq!((found[0].state, found[0].exit.clone()), (State::Failed, Some(exit(1))));
+        assert_eq!((found[0].state, found[0].exit.clone()), (State::Failed, Some(exit(1).into())));
         assert_eq!((found[0].started_at, found[0].completed_at), (Some(at(8)), Some(at(9))));
         assert_eq!(found[1], both[1], "the other attempt stays");
         let to = AttemptUpdate::to(State::Stopped);
@@ -140,6 +140,6 @@ on_both! {
         assert!(write!(stage, |tx| attempts::update(&tx, job, 0, State::Failed, to)));
         let found = attempts::of_job(stage.db.read(), job).await?;
         assert_eq!(found[0], known);
-        assert_eq!((found[0].state, found[0].exit.clone()), (State::Stopped, Some(exit(1))));
+        assert_eq!((found[0].state, found[0].exit.clone()), (State::Stopped, Some(exit(1).into())));
     }
 }

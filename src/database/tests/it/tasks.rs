@@ -27,7 +27,7 @@ on_both! {
         all[1].progress = Some("pulling".to_owned());
         all[1].intent = Some(Intent::Remove);
         (all[1].started_at, all[1].completed_at) = (Some(at(3)), Some(at(4)));
-        all[1].exit = Some(exit(0));
+        all[1].exit = Some(exit(0).into());
         let jumbled: Vec<_> = all.iter().rev().cloned().collect();
         write!(stage, |tx| tasks::insert_many(&tx, &jumbled));
         assert!(tasks::of_job(stage.db.read(), id).await? == all, "in the order of their keys");
@@ -88,14 +88,14 @@ on_both! {
 
         let mut to = TaskUpdate::to(State::Failed);
         to.intent = Change::Clear;
-        (to.completed_at, to.exit) = (Some(at(9)), Some(exit(137)));
+        (to.completed_at, to.exit) = (Some(at(9)), Some(exit(137).into()));
         to.apply(&mut known);
         assert!(write!(stage, |tx| tasks::update(&tx, &task.key, State::Running, to)));
         let now = only(&stage, id).await?;
         assert_eq!(now, known);
         assert_eq!((now.state, now.container.as_deref()), (State::Failed, Some("c0ffee")));
         assert_eq!((now.started_at, now.completed_at), (Some(at(8)), Some(at(9))));
-        assert_eq!((now.exit, now.intent), (Some(exit(137)), None));
+        assert_eq!((now.exit, now.intent), (Some(exit(137).into()), None));
         assert_eq!((now.placement, now.resources), (task.placement, task.resources));
     }
 

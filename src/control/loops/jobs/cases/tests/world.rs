@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use database::attempts::Attempt;
 use database::tasks::Task;
-use engine::{ContainerStatus, EndpointOptions, Engine};
+use engine::{Container, ContainerStatus, EndpointOptions, Engine};
 use lifecycle::model::Action;
 use protocol::cluster::GpuRuntime;
 use protocol::epoch::Epoch;
@@ -44,7 +44,7 @@ pub(super) struct World {
     cluster: Arc<Cluster>,
     engine: Arc<dyn Engine>,
     /// The containers of each node.
-    pub(super) there: HashMap<NodeName, Containers>,
+    pub(super) there: HashMap<NodeName, HashMap<TaskKey, Container>>,
     contacts: HashMap<NodeName, Arc<Contact>>,
     pub(super) observations: Observations,
     moments: u64,
@@ -96,7 +96,7 @@ impl World {
             acted: HashSet::new(),
             cluster: Arc::new(Cluster::new(NODES.map(node), Vec::new())),
             engine: engine(),
-            there: [name(0), name(1)].map(|name| (name, Containers::new())).into(),
+            there: [name(0), name(1)].map(|name| (name, HashMap::new())).into(),
             contacts: HashMap::new(),
             observations: Observations::default(),
             moments: 0,
@@ -252,7 +252,7 @@ impl World {
             update.apply(attempt);
         }
         for (job, from, update) in &writes.jobs {
-            let row = &mut self.jobs.get_mut(job).unwrap().row;
+            let row = self.jobs.get_mut(job).unwrap().row_mut();
             assert_eq!(row.state, *from, "{job:?}");
             update.apply(row);
         }

@@ -48,14 +48,14 @@ impl World {
             Event::StopWanted(at) => {
                 let stop = StopRequest { by: "alice".parse().unwrap(), at: self.now };
                 if let Some(job) = self.job(at, placed) {
-                    self.jobs.get_mut(&job).unwrap().row.stop = Some(Box::new(stop));
+                    self.jobs.get_mut(&job).unwrap().row_mut().stop = Some(Box::new(stop));
                 }
             }
             Event::Leaves(at) => {
                 let Some(job) = self.job(at, placed) else { return };
                 let last = self.attempts.iter_mut().rfind(|attempt| attempt.job == job).unwrap();
                 if last.exit.is_none() {
-                    let exit = Some(exit(Cause::Preempted));
+                    let exit = Some(exit(Cause::Preempted).into());
                     AttemptUpdate { exit, ..AttemptUpdate::to(State::Stopping) }.apply(last);
                 }
             }
@@ -100,14 +100,15 @@ impl World {
     pub(in super::super) fn comes(&mut self, spec: &JobSpec) {
         let id = JobId(i64::try_from(self.jobs.len()).unwrap() + 1);
         let row = row(id, spec, self.now);
-        self.jobs.insert(id, Active { row, spec: spec.clone().into() });
+        self.jobs.insert(id, Active { row: row.into(), spec: spec.clone().into() });
         self.place(id);
     }
 
     fn place(&mut self, id: JobId) {
         let job = self.jobs.get_mut(&id).unwrap();
         let number = job.row.attempt.map_or(0, |last| last + 1);
-        (job.row.state, job.row.attempt) = (State::Preparing, Some(number));
+        let row = job.row_mut();
+        (row.state, row.attempt) = (State::Preparing, Some(number));
         self.attempts.push(Attempt {
             job: id,
             number,
@@ -173,12 +174,13 @@ impl World {
     }
 
     pub(in super::super) fn looked(&mut self, node: &NodeName) {
+        let containers: Containers = self.there[node].values().cloned().collect();
         let contact = self.contacts.entry(node.clone());
-        let contact = Arc::clone(contact.or_insert_with(|| Contact::new(&self.there[node]).into()));
+        let contact = Arc::clone(contact.or_insert_with(|| Contact::new(&containers).into()));
         let observation = Observation::Answers {
             engine: Arc::clone(&self.engine),
             looked: self.moment(),
-            containers: Arc::new(self.there[node].clone()),
+            containers: containers.into(),
             look: Arc::default(),
             probe: Arc::default(),
             contact,
