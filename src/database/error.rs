@@ -145,7 +145,9 @@ fn fault(error: &sqlx::Error) -> Fault {
                 postgres_fault(&code)
             }
         }
-        sqlx::Error::Io(_)
+        // What is read as no word of its protocol is the end of a line that was cut.
+        sqlx::Error::Protocol(_)
+        | sqlx::Error::Io(_)
         | sqlx::Error::Tls(_)
         | sqlx::Error::PoolTimedOut
         | sqlx::Error::PoolClosed

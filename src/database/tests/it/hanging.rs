@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use anyhow::Result;
 use database::{ConnectionTrait as _, Database, Error, Limits, settings};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpListener;
 
 use crate::stage::{Kind, Way, new_url};
 
@@ -52,6 +54,23 @@ async fn a_postgres_that_hangs_is_an_outage() -> Result<()> {
     let tx = db.begin().await?;
     settings::set_once(&tx, "c", "1").await?;
     tx.commit().await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_line_that_is_cut_amid_an_answer_is_an_outage() -> Result<()> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let url = format!("postgres://berth@{}/berth", listener.local_addr()?);
+    let half = async {
+        while let Ok((mut line, _)) = listener.accept().await {
+            // To be asked for TLS it would say S or N.
+            let _gone = line.write_all(&[0]).await;
+        }
+    };
+    tokio::select! {
+        opened = Database::open_within(&url, short()) => assert_unavailable(opened.unwrap_err()),
+        () = half => unreachable!("it is listened for ever"),
+    }
     Ok(())
 }
 
