@@ -253,7 +253,7 @@ impl Engine for Simulated {
         name: &str,
         path: &str,
     ) -> Result<BoxStream<'static, Result<Bytes>>> {
-        let tar = self.node.reach(|state| state.find(name)?.files.pack(path))?;
+        let tar = self.node.reach(|state| state.find(name)?.pack(path))?;
         Ok(stream::iter([Ok(tar)]).boxed())
     }
 

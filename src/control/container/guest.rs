@@ -13,6 +13,7 @@ use crate::container::code;
 use crate::secrets::keys::{self, Pair};
 use crate::secrets::sealing::Seal;
 
+pub(crate) mod exit;
 pub(crate) mod program;
 
 /// The kernel takes no variable longer than 128 KiB.

@@ -36,6 +36,7 @@ mod record;
 mod settle;
 mod tidy;
 mod turns;
+mod unseen;
 mod writes;
 
 use act::Acts;

@@ -6,12 +6,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use api::changes::Change;
-use engine::Engine;
-use futures::TryStreamExt;
-use protocol::guest::{EXIT, FOLDER, GuestExit};
 use protocol::state::State;
 use tokio_util::sync::CancellationToken;
 
+use crate::container::guest::exit;
 use crate::known::active::Active;
 use crate::known::cluster::Observation;
 use crate::known::jobs::KnownJobs;
@@ -22,8 +20,6 @@ use crate::shared::Shared;
 const EVERY: Duration = Duration::from_secs(15);
 /// What a task says about its end is read within so long.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The most bytes that are read of what a task says about its end.
-const LARGEST: usize = 64 * 1024;
 /// Engines that hang may hold it up.
 pub(crate) const RHYTHM: Rhythm = Rhythm::beside(Duration::from_secs(900));
 
@@ -64,13 +60,14 @@ async fn look(shared: &Shared) -> Result<(), database::Error> {
                 Some(Observation::Silent) | None => continue,
             };
             let name = task.key.container_name(&shared.identity.installation);
-            let exit = tokio::time::timeout(PATIENCE, exit(engine.as_ref(), &name)).await;
+            let said = tokio::time::timeout(PATIENCE, exit::said(engine.as_ref(), &name)).await;
             // Its other tasks would not answer either.
-            let Ok(exit) = exit else {
+            let Ok(said) = said else {
                 silent.insert(node.clone());
                 continue;
             };
-            let Some(exit) = exit else { continue };
+            // Where nothing has ended nothing is said.
+            let Some(exit) = said.ok().flatten().filter(|exit| exit.code != 0) else { continue };
             shared.jobs.progress().insert(
                 task.key,
                 format!("failed with exit code {}: kept to be looked into", exit.code),
@@ -91,21 +88,4 @@ async fn debugged(jobs: &KnownJobs) -> Vec<Active> {
     });
     // A scheduler that begins anew knows of none until it has read them.
     asked.await.unwrap_or_default()
-}
-
-/// How the command of a running container ended, if it has.
-async fn exit(engine: &dyn Engine, name: &str) -> Option<GuestExit> {
-    // Where nothing has ended there is no such file, and that is all that a failure can tell here.
-    let mut archive = engine.get_archive(name, &format!("{FOLDER}/{EXIT}")).await.ok()?;
-    let mut bytes = Vec::new();
-    while let Some(piece) = archive.try_next().await.ok()? {
-        bytes.extend_from_slice(&piece);
-        if bytes.len() > LARGEST {
-            return None;
-        }
-    }
-    let mut archive = tar::Archive::new(bytes.as_slice());
-    let entry = archive.entries().ok()?.next()?.ok()?;
-    let exit: GuestExit = serde_json::from_reader(entry).ok()?;
-    (exit.code != 0).then_some(exit)
 }

@@ -3,17 +3,21 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use bytes::Bytes;
 use protocol::epoch::Epoch;
+use protocol::guest::GuestExit;
 use protocol::ids::TaskKey;
 use protocol::time::Timestamp;
 use tokio::time::Instant;
 
 use super::files::Files;
 use super::plan::Plan;
-use crate::model::{Container, ContainerSpec, ContainerStatus, Folder, Share};
+use crate::model::{Container, ContainerSpec, ContainerStatus, EngineError, Folder, Result, Share};
 
 /// What every simulated container has written, in bytes.
 pub(super) const WRITTEN: u64 = 1_500_000;
+/// Where its guest says how the command has ended.
+const SAID: &str = "/.berth/exit.json";
 /// One that speaks again and again falls silent after so many lines.
 const MOST_WORDS: i64 = 100_000;
 
@@ -30,6 +34,8 @@ pub(super) struct SimContainer {
     pub(super) written: Vec<(Timestamp, String)>,
     /// So often it has said something by itself.
     pub(super) words: i64,
+    /// The engine has lost how it ended, and says that it ended well.
+    pub(super) is_lost: bool,
 }
 
 /// What is kept of a container's spec. Its environment and what its guest is told grow with its job:
@@ -143,11 +149,33 @@ impl SimContainer {
                 ContainerStatus::Exited {
                     started_at: Some(started_at),
                     finished_at,
-                    code,
+                    code: if self.is_lost { 0 } else { code },
                     oom_killed,
                     error: None,
                 }
             }
+        }
+    }
+
+    /// A file, or a folder with what is in it; what its guest says once the command has ended as well, unless
+    /// both were killed.
+    pub(super) fn pack(&self, path: &str) -> Result<Bytes> {
+        let said = match self.phase {
+            Phase::Exited { code, oom_killed: false, .. } => Some(code).filter(|code| *code != 137),
+            Phase::Exited { .. }
+            | Phase::Created
+            | Phase::NotStarted { .. }
+            | Phase::Running { .. } => None,
+        };
+        match said {
+            Some(code) if path == SAID => {
+                let said = serde_json::to_vec(&GuestExit { code, signal: None });
+                let said = said.map_err(|error| EngineError::Failed(error.to_string()))?;
+                let mut files = Files::default();
+                files.put(path, said);
+                files.pack(path)
+            }
+            Some(_) | None => self.files.pack(path),
         }
     }
 

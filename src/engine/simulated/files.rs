@@ -38,6 +38,10 @@ impl Files {
         Ok(())
     }
 
+    pub(super) fn put(&mut self, path: &str, content: Vec<u8>) {
+        self.0.insert(path.to_owned(), File { mode: 0o644, content });
+    }
+
     /// What they take.
     pub(super) fn bytes(&self) -> u64 {
         self.0.values().map(|file| file.content.len() as u64).sum()

@@ -136,6 +136,21 @@ impl SimHandle {
         self.node.change(State::reboot);
     }
 
+    /// What runs ends now, as it would have later.
+    pub fn finish(&self) {
+        self.node.change(State::finish);
+    }
+
+    /// The machine loses its power and is up again: what ran was killed.
+    pub fn cut_power(&self) {
+        self.node.change(State::cut_power);
+    }
+
+    /// The engine has lost how all containers ended that have ended, and says that they ended well.
+    pub fn lose_exits(&self) {
+        self.node.change(State::lose_exits);
+    }
+
     /// All containers are gone, as after a disk was changed.
     pub fn lose_containers(&self) {
         self.node.change(State::lose);

@@ -305,6 +305,7 @@ impl State {
             execs: HashMap::new(),
             written: Vec::new(),
             words: 0,
+            is_lost: false,
         };
         self.containers.insert(name, Box::new(made));
         Ok((id, false))
@@ -380,6 +381,26 @@ impl State {
 
     pub(super) fn reboot(&mut self) {
         self.names().iter().for_each(|name| self.kill(name, 15));
+    }
+
+    pub(super) fn finish(&mut self) {
+        let now = self.now();
+        for found in self.containers.values_mut() {
+            if let Phase::Running { started_at, .. } = found.phase {
+                found.plan.duration = Duration::from_millis(now.since(started_at).unsigned_abs());
+                found.finish();
+            }
+        }
+        self.ends.clear();
+    }
+
+    pub(super) fn cut_power(&mut self) {
+        self.names().iter().for_each(|name| self.kill(name, 9));
+    }
+
+    pub(super) fn lose_exits(&mut self) {
+        let ended = |found: &&mut Box<SimContainer>| matches!(found.phase, Phase::Exited { .. });
+        self.containers.values_mut().filter(ended).for_each(|found| found.is_lost = true);
     }
 
     /// What its clock says.

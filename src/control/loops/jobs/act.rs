@@ -18,9 +18,10 @@ use tokio_util::task::TaskTracker;
 use super::case::Case;
 use super::cases::Cases;
 use super::finish::Finishing;
-use super::memory::{Known, Memory};
+use super::memory::{Explained, Known, Memory};
 use super::settle::settled;
 use super::turns::Turns;
+use super::unseen::{self, Unseen};
 use crate::container::checks;
 use crate::container::foreign;
 use crate::container::launch::gate::Gate;
@@ -94,7 +95,7 @@ pub(super) enum Outcome {
     /// Something of ours failed to launch: nothing is counted, and the whole job is put off.
     PutOff,
     /// An exit was explained.
-    Explained(Exit),
+    Explained(Explained),
 }
 
 impl From<Launched> for Outcome {
@@ -243,18 +244,43 @@ impl Acts {
 
     /// Reads the end of the log of a container that has failed, and explains it.
     pub(super) fn explain(&self, job: &Active, task: &Task) {
-        let Some((engine, ended)) = self.ended(job, task) else { return };
+        let Some((engine, mut ended)) = self.ended(job, task) else { return };
         if ended.code == i32::from(LEASE_OVER_CODE)
             && self.shared.jobs.leases.may_be_over(&task.key)
         {
             let cause = Cause::NodeLost { node: task.placement.node.clone() };
             let exit = Exit { code: Some(ended.code), cause, evidence: Vec::new() };
-            return self.act(task, |_| async move { Outcome::Explained(exit) });
+            let explained = Explained { exit, unseen: ended.unseen };
+            return self.act(task, |_| async move { Outcome::Explained(explained) });
         }
         let name = task.key.container_name(&self.shared.identity.installation);
         let (explaining, node) = (Arc::clone(&self.explaining), task.placement.node.clone());
         let (shared, place) = (Arc::clone(&self.shared), task.placement.clone());
         self.act(task, move |cancel| async move {
+            if ended.unseen && !ended.oom_killed {
+                let asked = async {
+                    let _turn = explaining.take(&node).await;
+                    tokio::time::timeout(
+                        EXPLAIN,
+                        unseen::look(engine.as_ref(), &name, (ended.code, &node)),
+                    )
+                    .await
+                };
+                // Who wants it to be over does not wait for what an engine has.
+                let asked = tokio::select! {
+                    biased;
+                    () = cancel.cancelled() => Ok(Ok(unseen::judge(None, ended.code, &node))),
+                    asked = asked => asked,
+                };
+                match asked {
+                    Ok(Ok(Unseen::Known(exit))) => {
+                        return Outcome::Explained(Explained { exit, unseen: true });
+                    }
+                    Ok(Ok(Unseen::Code(code))) => ended.code = code,
+                    Ok(Err(error)) => return Outcome::Failed(error.to_string()),
+                    Err(error) => return Outcome::Failed(error.to_string()),
+                }
+            }
             let read = async {
                 let _turn = explaining.take(&node).await;
                 let log_tail = tokio::time::timeout(EXPLAIN, log_tail(engine.as_ref(), &name));
@@ -277,11 +303,12 @@ impl Acts {
                     let on = (&ended.node, ended.image.as_str());
                     let exit = foreign::explained(&shared.nodes, engine.as_ref(), on, exit).await;
                     let blamed = checks::blamed(&shared, engine.as_ref(), &place, exit.clone());
-                    tokio::select! {
+                    let exit = tokio::select! {
                         biased;
-                        () = cancel.cancelled() => Outcome::Explained(exit),
-                        blamed = blamed => Outcome::Explained(blamed),
-                    }
+                        () = cancel.cancelled() => exit,
+                        blamed = blamed => blamed,
+                    };
+                    Outcome::Explained(Explained { exit, unseen: ended.unseen })
                 }
                 Err(error) => Outcome::Failed(error.to_string()),
             }
@@ -355,7 +382,8 @@ impl Acts {
     fn ended(&self, job: &Active, task: &Task) -> Option<(Arc<dyn Engine>, Ended)> {
         let (engine, _) = self.engine(&task.placement.node)?;
         let observations = self.shared.nodes.observations();
-        let Observation::Answers { containers, .. } = observations.get(&task.placement.node)?
+        let Observation::Answers { containers, contact, .. } =
+            observations.get(&task.placement.node)?
         else {
             return None;
         };
@@ -367,6 +395,7 @@ impl Acts {
         let ended = Ended {
             code,
             oom_killed,
+            unseen: contact.ended_before(&task.key),
             memory_mb: role.resources.memory_mb,
             shm_mb: role.shm_mb,
             node: task.placement.node.clone(),
@@ -380,6 +409,8 @@ impl Acts {
 struct Ended {
     code: i32,
     oom_killed: bool,
+    /// Nobody looked when it ended.
+    unseen: bool,
     memory_mb: u64,
     shm_mb: u64,
     node: NodeName,
@@ -408,7 +439,7 @@ fn note(known: &mut Known, key: TaskKey, outcome: Outcome) {
     match outcome {
         Outcome::Done => (known.failures, known.refusals) = (0, 0),
         Outcome::GivenUp(exit) => known.launch_failed = Some(Box::new((now(), exit))),
-        Outcome::Explained(exit) => known.explained = Some(Box::new(exit)),
+        Outcome::Explained(explained) => known.explained = Some(Box::new(explained)),
         Outcome::Failed(message) => known.failed(key, &message),
         // The job's pause is all of its tasks'.
         Outcome::PutOff => {}

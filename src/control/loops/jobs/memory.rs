@@ -32,9 +32,17 @@ pub(super) struct Known {
     /// A launch was given up.
     pub(super) launch_failed: Option<Box<(Timestamp, Exit)>>,
     /// An exit was explained.
-    pub(super) explained: Option<Box<Exit>>,
+    pub(super) explained: Option<Box<Explained>>,
     /// It was told to finish, and has until then.
     pub(super) finish_until: Option<Instant>,
+}
+
+/// How a container has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Explained {
+    pub(super) exit: Exit,
+    /// Whether nobody looked when it ended: what is said of it as if somebody had counts for nothing then.
+    pub(super) unseen: bool,
 }
 
 /// Why what is seen of a task says nothing.
@@ -82,8 +90,10 @@ impl Memory {
         lock(&self.0).get(key).map_or(0, |known| known.refusals)
     }
 
-    pub(super) fn explained(&self, key: &TaskKey) -> Option<Exit> {
-        lock(&self.0).get(key).and_then(|known| known.explained.as_deref().cloned())
+    pub(super) fn explained(&self, key: &TaskKey, unseen: bool) -> Option<Exit> {
+        let all = lock(&self.0);
+        let explained = all.get(key)?.explained.as_deref();
+        explained.filter(|known| known.unseen == unseen).map(|known| known.exit.clone())
     }
 
     /// What gives the action up that is under way, if one is.

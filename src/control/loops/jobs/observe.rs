@@ -14,9 +14,6 @@ use protocol::time::Timestamp;
 use super::memory::{Memory, Pending};
 use crate::known::cluster::{Cluster, Contact, Observation};
 
-/// Signals by which an engine or a machine that goes down ends containers, as exit codes: killed,
-/// terminated, and "unknown" when nobody was there to see.
-const CODES_OF_A_DYING_ENGINE: [i32; 3] = [137, 143, 255];
 /// Disk is asked for in these.
 const GIBIBYTE: u64 = 1 << 30;
 
@@ -166,22 +163,13 @@ fn of_container(
             oom_killed,
             ..
         } => {
-            let exit = if code == 0 && !oom_killed {
+            let unseen = contact.ended_before(&task.key);
+            let exit = if code == 0 && !oom_killed && !unseen {
                 Some(Exit { code: Some(0), cause: Cause::Succeeded, evidence: Vec::new() })
-            } else if went_with_its_engine(task, (code, oom_killed), contact) {
-                let cause = Cause::EngineRestarted { node: task.placement.node.clone() };
-                Some(Exit { code: Some(code), cause, evidence: Vec::new() })
             } else {
-                memory.explained(&task.key)
+                memory.explained(&task.key, unseen)
             };
             Observed::Exited { started_at, finished_at: finished_at.min(now), exit }
         }
     }
-}
-
-/// Whether a container may have been ended by its engine's or its machine's going down: it was when
-/// nobody looked, in the way in which these end what runs. No clock is asked: that of a node may be
-/// wrong. Who ends his program so by himself just then gets a try that is not counted.
-fn went_with_its_engine(task: &Task, (code, oom_killed): (i32, bool), contact: &Contact) -> bool {
-    contact.ended_before(&task.key) && !oom_killed && CODES_OF_A_DYING_ENGINE.contains(&code)
 }

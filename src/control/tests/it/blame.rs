@@ -74,6 +74,39 @@ async fn no_clock_says_whose_fault_it_was() {
     close(&control).await;
 }
 
+/// An engine that was killed may have lost how its containers ended, and says that they ended well.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_an_engine_has_lost_has_ended_as_it_says_itself() {
+    let house = House::new(1);
+    let control = house.start().await;
+    let (backend, node) = (&control.backend, house.node(0));
+    let away = async |names: &[&str], ends: &dyn Fn()| {
+        for name in names {
+            until_state(backend, name, State::Running).await;
+        }
+        node.set_unreachable(true);
+        for name in names {
+            until_state(backend, name, State::Unknown).await;
+        }
+        ends();
+        node.lose_exits();
+        node.set_unreachable(false);
+    };
+    submit(backend, job("well", 1, 1, "sleep 1000", ONCE)).await;
+    submit(backend, job("fails", 1, 1, "sleep 1000; exit 3", ONCE)).await;
+    away(&["well", "fails"], &|| node.finish()).await;
+    let well = until_state(backend, "well", State::Succeeded).await;
+    let fails = until_state(backend, "fails", State::Failed).await;
+    let code = |detail: &JobDetail| detail.attempts[0].exit.as_ref().unwrap().code;
+    assert_eq!((code(&well), code(&fails)), (Some(0), Some(3)));
+    assert_eq!((well.attempts.len(), fails.attempts.len()), (1, 1));
+
+    submit(backend, job("killed", 1, 1, "sleep 1000", ONCE)).await;
+    away(&["killed"], &|| node.cut_power()).await;
+    runs_again_uncounted(backend, "killed").await;
+    close(&control).await;
+}
+
 /// It ends its containers first, and they are seen to end.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_engine_that_goes_down_is_waited_for() {

@@ -6,7 +6,7 @@ use protocol::placement::{TaskPlacement, TaskPorts};
 
 use super::*;
 use crate::known::queue::tests::row;
-use crate::loops::jobs::memory::Known;
+use crate::loops::jobs::memory::{Explained, Known};
 
 #[derive(Debug, Clone)]
 pub(in super::super) enum Event {
@@ -209,12 +209,16 @@ impl World {
         }
         let (at, pause) = (self.now, self.instant() + Duration::from_millis(700));
         let moment = self.moment();
+        let unseen = self.contacts.get(&node).is_some_and(|contact| contact.ended_before(&key));
         self.memory.ended(key, moment, |known: &mut Known| match doing {
             _ if failed => known.not_before = Some(pause),
             Doing::Launch if how == 4 => {
                 known.launch_failed = Some(Box::new((at, exit(Cause::PortTaken))));
             }
-            Doing::Explain => known.explained = Some(Box::new(exit(Cause::CommandFailed))),
+            Doing::Explain => {
+                let exit = exit(Cause::CommandFailed);
+                known.explained = Some(Box::new(Explained { exit, unseen }));
+            }
             Doing::Launch | Doing::Stop | Doing::Remove => {}
         });
         self.acted.insert(key);
