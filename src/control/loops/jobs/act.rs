@@ -245,41 +245,33 @@ impl Acts {
     /// Reads the end of the log of a container that has failed, and explains it.
     pub(super) fn explain(&self, job: &Active, task: &Task) {
         let Some((engine, mut ended)) = self.ended(job, task) else { return };
-        if ended.code == i32::from(LEASE_OVER_CODE)
-            && self.shared.jobs.leases.may_be_over(&task.key)
-        {
-            let cause = Cause::NodeLost { node: task.placement.node.clone() };
-            let exit = Exit { code: Some(ended.code), cause, evidence: Vec::new() };
-            let explained = Explained { exit, unseen: ended.unseen };
-            return self.act(task, |_| async move { Outcome::Explained(explained) });
-        }
         let name = task.key.container_name(&self.shared.identity.installation);
         let (explaining, node) = (Arc::clone(&self.explaining), task.placement.node.clone());
         let (shared, place) = (Arc::clone(&self.shared), task.placement.clone());
+        let lease_may_be_over = self.shared.jobs.leases.may_be_over(&task.key);
         self.act(task, move |cancel| async move {
-            if ended.unseen && !ended.oom_killed {
-                let asked = async {
+            let unseen = ended.unseen;
+            let explained = |exit| Outcome::Explained(Explained { exit, unseen });
+            if unseen && !ended.oom_killed {
+                let look = async {
                     let _turn = explaining.take(&node).await;
-                    tokio::time::timeout(
-                        EXPLAIN,
-                        unseen::look(engine.as_ref(), &name, (ended.code, &node)),
-                    )
-                    .await
+                    unseen::look(engine.as_ref(), &name, (ended.code, &node), EXPLAIN).await
                 };
                 // Who wants it to be over does not wait for what an engine has.
-                let asked = tokio::select! {
+                let judged = tokio::select! {
                     biased;
-                    () = cancel.cancelled() => Ok(Ok(unseen::judge(None, ended.code, &node))),
-                    asked = asked => asked,
+                    () = cancel.cancelled() => Ok(unseen::judge(None, ended.code, &node)),
+                    judged = look => judged,
                 };
-                match asked {
-                    Ok(Ok(Unseen::Known(exit))) => {
-                        return Outcome::Explained(Explained { exit, unseen: true });
-                    }
-                    Ok(Ok(Unseen::Code(code))) => ended.code = code,
-                    Ok(Err(error)) => return Outcome::Failed(error.to_string()),
+                match judged {
+                    Ok(Unseen::Known(exit)) => return explained(exit),
+                    Ok(Unseen::Code(code)) => ended.code = code,
                     Err(error) => return Outcome::Failed(error.to_string()),
                 }
+            }
+            if lease_may_be_over && ended.code == i32::from(LEASE_OVER_CODE) {
+                let (code, cause) = (Some(ended.code), Cause::NodeLost { node });
+                return explained(Exit { code, cause, evidence: Vec::new() });
             }
             let read = async {
                 let _turn = explaining.take(&node).await;
@@ -303,12 +295,11 @@ impl Acts {
                     let on = (&ended.node, ended.image.as_str());
                     let exit = foreign::explained(&shared.nodes, engine.as_ref(), on, exit).await;
                     let blamed = checks::blamed(&shared, engine.as_ref(), &place, exit.clone());
-                    let exit = tokio::select! {
+                    tokio::select! {
                         biased;
-                        () = cancel.cancelled() => exit,
-                        blamed = blamed => blamed,
-                    };
-                    Outcome::Explained(Explained { exit, unseen: ended.unseen })
+                        () = cancel.cancelled() => explained(exit),
+                        blamed = blamed => explained(blamed),
+                    }
                 }
                 Err(error) => Outcome::Failed(error.to_string()),
             }

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use engine::Engine;
+use engine::{Engine, EngineError};
 use protocol::exit::{Cause, Exit};
 use protocol::guest::GuestExit;
 use protocol::ids::NodeName;
@@ -30,7 +30,7 @@ pub(super) enum Unseen {
     Code(i32),
 }
 
-/// Asks what the program beside the task said, and judges by it.
+/// Asks what the program beside the task said, for so long at most, and judges by it.
 ///
 /// # Errors
 /// The engine does not answer.
@@ -38,18 +38,25 @@ pub(super) async fn look(
     engine: &dyn Engine,
     name: &str,
     (code, node): (i32, &NodeName),
+    patience: Duration,
 ) -> engine::Result<Unseen> {
-    let mut tries = 1;
-    let said = loop {
+    let said = tokio::time::timeout(patience, said(engine, name)).await;
+    let late = |_| EngineError::Unreachable("how a container ended is not told in time".into());
+    Ok(judge(said.map_err(late)??, code, node))
+}
+
+async fn said(engine: &dyn Engine, name: &str) -> engine::Result<Option<GuestExit>> {
+    for _ in 1..TRIES {
         match exit::said(engine, name).await {
-            Ok(said) => break said,
-            Err(error @ engine::EngineError::Unreachable(_)) => return Err(error),
-            Err(_) if tries == TRIES => break None,
-            Err(_) => tries += 1,
+            Err(error @ EngineError::Unreachable(_)) => return Err(error),
+            Err(_) => tokio::time::sleep(PAUSE).await,
+            said => return said,
         }
-        tokio::time::sleep(PAUSE).await;
-    };
-    Ok(judge(said, code, node))
+    }
+    match exit::said(engine, name).await {
+        Err(error @ EngineError::Unreachable(_)) => Err(error),
+        said => Ok(said.unwrap_or_default()),
+    }
 }
 
 /// Judges by what the program said, if it said anything, and the engine's code.
