@@ -2,6 +2,7 @@ use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
@@ -76,21 +77,26 @@ impl Slapd {
         let mut add = Command::new("/usr/sbin/slapadd");
         add.arg("-f").arg(&configuration);
         feed(&mut add, PEOPLE);
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let process = Command::new("/usr/sbin/slapd")
-            .args(["-d", "0", "-h", &format!("ldap://127.0.0.1:{port}")])
-            .arg("-f")
-            .arg(&configuration)
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("slapd is installed");
-        let slapd = Self { port, folder, process };
+        let (port, process) = begin(&configuration);
+        let mut slapd = Self { port, folder, process };
+        while !slapd.answers() {
+            // Somebody else has taken the port meanwhile.
+            (slapd.port, slapd.process) = begin(&configuration);
+        }
+        slapd
+    }
+
+    /// Waits until it answers; `false`: it has ended.
+    fn answers(&mut self) -> bool {
         let until = Instant::now() + Duration::from_secs(60);
-        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+        while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
+            if self.process.try_wait().unwrap().is_some() {
+                return false;
+            }
             assert!(Instant::now() < until, "slapd does not answer");
             std::thread::sleep(Duration::from_millis(20));
         }
-        slapd
+        self.process.try_wait().unwrap().is_none()
     }
 
     /// What an administrator of Berth would write of it.
@@ -133,6 +139,26 @@ impl Drop for Slapd {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+fn begin(configuration: &Path) -> (u16, Child) {
+    let port = quiet_port();
+    let process = Command::new("/usr/sbin/slapd")
+        .args(["-d", "0", "-h", &format!("ldap://127.0.0.1:{port}")])
+        .arg("-f")
+        .arg(configuration)
+        .stderr(Stdio::null())
+        .spawn();
+    (port, process.expect("slapd is installed"))
+}
+
+/// A free port that the kernel gives to nobody by itself: who asks again and again whether somebody listens at
+/// one of those may be connected to himself, and then nobody else can listen there.
+fn quiet_port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let first = 20_000 + u16::try_from(std::process::id() % 8_000).unwrap();
+    let mut ports = std::iter::repeat_with(|| first + NEXT.fetch_add(1, Ordering::Relaxed) % 4_000);
+    ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()).unwrap()
 }
 
 /// Runs a program to its end, with this to read.
