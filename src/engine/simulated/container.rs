@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use protocol::epoch::Epoch;
-use protocol::guest::GuestExit;
+use protocol::guest::{EXIT, FOLDER, GuestExit};
 use protocol::ids::TaskKey;
 use protocol::time::Timestamp;
 use tokio::time::Instant;
@@ -16,8 +16,6 @@ use crate::model::{Container, ContainerSpec, ContainerStatus, EngineError, Folde
 
 /// What every simulated container has written, in bytes.
 pub(super) const WRITTEN: u64 = 1_500_000;
-/// Where its guest says how the command has ended.
-const SAID: &str = "/.berth/exit.json";
 /// One that speaks again and again falls silent after so many lines.
 const MOST_WORDS: i64 = 100_000;
 
@@ -168,7 +166,7 @@ impl SimContainer {
             | Phase::Running { .. } => None,
         };
         match said {
-            Some(code) if path == SAID => {
+            Some(code) if path == format!("{FOLDER}/{EXIT}") => {
                 let said = serde_json::to_vec(&GuestExit { code, signal: None });
                 let said = said.map_err(|error| EngineError::Failed(error.to_string()))?;
                 let mut files = Files::default();

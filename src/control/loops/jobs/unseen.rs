@@ -46,16 +46,14 @@ pub(super) async fn look(
 }
 
 async fn said(engine: &dyn Engine, name: &str) -> engine::Result<Option<GuestExit>> {
-    for _ in 1..TRIES {
+    let mut tries = 1;
+    loop {
         match exit::said(engine, name).await {
             Err(error @ EngineError::Unreachable(_)) => return Err(error),
-            Err(_) => tokio::time::sleep(PAUSE).await,
-            said => return said,
+            Err(_) if tries < TRIES => tries += 1,
+            said => return Ok(said.unwrap_or_default()),
         }
-    }
-    match exit::said(engine, name).await {
-        Err(error @ EngineError::Unreachable(_)) => Err(error),
-        said => Ok(said.unwrap_or_default()),
+        tokio::time::sleep(PAUSE).await;
     }
 }
 
