@@ -123,7 +123,7 @@ fn of_rack(rack: &Rack, number: u32, at: u32) -> NodeSettings {
     let name = format!("{}-{at:02}", rack.prefix);
     NodeSettings {
         address: format!("10.{number}.0.{at}"),
-        endpoint: format!("sim://{name}?duration={SECONDS}"),
+        endpoint: format!("sim://{name}?gpus={}x{}&duration={SECONDS}", rack.gpus, rack.gpu_type),
         name: node(&name),
         cpus: Some(rack.cpus),
         memory_mb: Some(rack.memory_gb * 1024),
