@@ -26,6 +26,7 @@ use crate::wake::{Steps, one_by_one, rest_after};
 mod act;
 mod case;
 mod cases;
+mod ended;
 mod finish;
 mod lease;
 mod memory;

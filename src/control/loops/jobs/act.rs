@@ -5,25 +5,20 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use database::tasks::Task;
-use engine::{ContainerStatus, Engine, LogRequest};
-use futures::StreamExt;
-use lifecycle::explain;
+use engine::Engine;
 use protocol::exit::{Cause, Exit};
 use protocol::ids::{JobId, NodeName, TaskKey};
-use protocol::lease::LEASE_OVER_CODE;
 use protocol::spec::Grace;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::case::Case;
 use super::cases::Cases;
+use super::ended::Ended;
 use super::finish::Finishing;
 use super::memory::{Explained, Known, Memory};
 use super::settle::settled;
 use super::turns::Turns;
-use super::unseen::{self, Unseen};
-use crate::container::checks;
-use crate::container::foreign;
 use crate::container::launch::gate::Gate;
 use crate::container::launch::put_off::PutOffs;
 use crate::container::launch::{self, Attempts, Launch, Launched};
@@ -31,7 +26,6 @@ use crate::known::active::Active;
 use crate::known::cluster::Observation;
 use crate::known::nodes::KnownNodes;
 use crate::lock::lock;
-use crate::logs::end::LogEnd;
 use crate::loops::rests::Rests;
 use crate::loops::supervised::caught;
 use crate::shared::Shared;
@@ -44,25 +38,13 @@ const AT_ONCE: u32 = 16;
 const ROOM: u32 = 128;
 /// One job takes no more of that room.
 const SHARE: u32 = ROOM / 2;
-/// Logs read to explain an exit at the same time, and those of them that one node has.
+/// Ends that are explained at the same time, and those of them that one node has.
 const EXPLAINED_AT_ONCE: (usize, usize) = (64, 16);
-/// So long such a log is read at most.
-const EXPLAIN: Duration = Duration::from_secs(10);
 /// Logs kept at the same time, and those of them that one node has: each may need some megabytes, and
 /// the disk is not quicker for more.
 const TIDIED_AT_ONCE: (usize, usize) = (32, 8);
 /// A container may take so long to end by itself when it is asked to.
 pub(super) const GRACE: Duration = Duration::from_secs(30);
-/// So many bytes of a log's end are read to explain an exit code.
-const EXPLAIN_BYTES: usize = 64 * 1024;
-/// So many lines of a log's end are read for that.
-const EXPLAIN_LINES: u32 = 400;
-/// The exit codes of what was killed and of what was asked to end.
-const ENDED_FROM_OUTSIDE: [i32; 2] = [137, 143];
-/// So often an engine is asked again why it was.
-const KILLED_LOOKS: u32 = 3;
-/// And so long after each time.
-const KILLED_PAUSE: Duration = Duration::from_millis(200);
 
 /// Actions under way, and what came of those that ended.
 #[derive(Debug)]
@@ -242,68 +224,11 @@ impl Acts {
         });
     }
 
-    /// Reads the end of the log of a container that has failed, and explains it.
+    /// Explains how a task's container has ended.
     pub(super) fn explain(&self, job: &Active, task: &Task) {
-        let Some((engine, mut ended)) = self.ended(job, task) else { return };
-        let name = task.key.container_name(&self.shared.identity.installation);
-        let (explaining, node) = (Arc::clone(&self.explaining), task.placement.node.clone());
-        let (shared, place) = (Arc::clone(&self.shared), task.placement.clone());
-        let lease_may_be_over = self.shared.jobs.leases.may_be_over(&task.key);
-        self.act(task, move |cancel| async move {
-            let unseen = ended.unseen;
-            let explained = |exit| Outcome::Explained(Explained { exit, unseen });
-            if unseen && !ended.oom_killed {
-                let look = async {
-                    let _turn = explaining.take(&node).await;
-                    unseen::look(engine.as_ref(), &name, (ended.code, &node), EXPLAIN).await
-                };
-                // Who wants it to be over does not wait for what an engine has.
-                let judged = tokio::select! {
-                    biased;
-                    () = cancel.cancelled() => Ok(unseen::judge(None, ended.code, &node)),
-                    judged = look => judged,
-                };
-                match judged {
-                    Ok(Unseen::Known(exit)) => return explained(exit),
-                    Ok(Unseen::Code(code)) => ended.code = code,
-                    Err(error) => return Outcome::Failed(error.to_string()),
-                }
-            }
-            if lease_may_be_over && ended.code == i32::from(LEASE_OVER_CODE) {
-                let (code, cause) = (Some(ended.code), Cause::NodeLost { node });
-                return explained(Exit { code, cause, evidence: Vec::new() });
-            }
-            let read = async {
-                let _turn = explaining.take(&node).await;
-                let log_tail = tokio::time::timeout(EXPLAIN, log_tail(engine.as_ref(), &name));
-                log_tail.await.unwrap_or_default()
-            };
-            // Who wants it to be over does not wait for an engine's log.
-            let log_tail = tokio::select! {
-                biased;
-                () = cancel.cancelled() => String::new(),
-                log_tail = read => log_tail,
-            };
-            let from_outside = !ended.oom_killed && ENDED_FROM_OUTSIDE.contains(&ended.code);
-            let oom_killed = match from_outside {
-                true => was_killed_for_memory(engine.as_ref(), &name).await,
-                false => Ok(ended.oom_killed),
-            };
-            match oom_killed {
-                Ok(oom_killed) => {
-                    let exit = ended.explain(oom_killed, &log_tail);
-                    let on = (&ended.node, ended.image.as_str());
-                    let exit = foreign::explained(&shared.nodes, engine.as_ref(), on, exit).await;
-                    let blamed = checks::blamed(&shared, engine.as_ref(), &place, exit.clone());
-                    tokio::select! {
-                        biased;
-                        () = cancel.cancelled() => explained(exit),
-                        blamed = blamed => explained(blamed),
-                    }
-                }
-                Err(error) => Outcome::Failed(error.to_string()),
-            }
-        });
+        let Some(ended) = Ended::seen(&self.shared, job, task) else { return };
+        let turns = Arc::clone(&self.explaining);
+        self.act(task, |cancel| ended.explained(turns, cancel));
     }
 
     /// Does something to a container that no active task has.
@@ -369,52 +294,6 @@ impl Acts {
         let of_node = of_nodes.entry(node.clone());
         Arc::clone(of_node.or_insert_with(|| Arc::new(Gate::new(AT_ONCE, AT_ONCE))))
     }
-
-    fn ended(&self, job: &Active, task: &Task) -> Option<(Arc<dyn Engine>, Ended)> {
-        let (engine, _) = self.engine(&task.placement.node)?;
-        let observations = self.shared.nodes.observations();
-        let Observation::Answers { containers, contact, .. } =
-            observations.get(&task.placement.node)?
-        else {
-            return None;
-        };
-        let ContainerStatus::Exited { code, oom_killed, .. } = containers.get(&task.key)?.status
-        else {
-            return None;
-        };
-        let role = job.spec.roles.get(task.key.role as usize)?;
-        let ended = Ended {
-            code,
-            oom_killed,
-            unseen: contact.ended_before(&task.key),
-            memory_mb: role.resources.memory_mb,
-            shm_mb: role.shm_mb,
-            node: task.placement.node.clone(),
-            image: role.image.clone(),
-        };
-        Some((engine, ended))
-    }
-}
-
-/// What an engine says of an ended container.
-struct Ended {
-    code: i32,
-    oom_killed: bool,
-    /// Nobody looked when it ended.
-    unseen: bool,
-    memory_mb: u64,
-    shm_mb: u64,
-    node: NodeName,
-    image: String,
-}
-
-impl Ended {
-    /// Explains it by the end of its log, and by what is known by now of its memory.
-    fn explain(&self, oom_killed: bool, log_tail: &str) -> Exit {
-        let Self { code, memory_mb, shm_mb, ref node, .. } = *self;
-        let ended = explain::Ended { code, oom_killed, memory_mb, shm_mb, node, log_tail };
-        explain::explain(&ended)
-    }
 }
 
 /// An engine's answer as the outcome of an action.
@@ -445,31 +324,6 @@ fn look_again(nodes: &KnownNodes, node: &NodeName) {
     if let Some(Observation::Answers { look, .. }) = nodes.observations().get(node) {
         look.notify_one();
     }
-}
-
-/// Whether a container that was ended from outside was killed for its memory: an engine may hear of
-/// that after the end. One that does not answer any more was perhaps going down, and ended it itself:
-/// once it is back, that is found as what ended when nobody looked.
-async fn was_killed_for_memory(engine: &dyn Engine, name: &str) -> engine::Result<bool> {
-    for _ in 0..KILLED_LOOKS {
-        tokio::time::sleep(KILLED_PAUSE).await;
-        let Some(container) = engine.inspect(name).await? else { return Ok(false) };
-        if matches!(container.status, ContainerStatus::Exited { oom_killed: true, .. }) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
-/// The end of a container's log; empty when it cannot be read, for the exit code alone is told then.
-async fn log_tail(engine: &dyn Engine, name: &str) -> String {
-    let request = LogRequest { tail_lines: Some(EXPLAIN_LINES), ..Default::default() };
-    let Ok(mut chunks) = engine.logs(name, request).await else { return String::new() };
-    let mut end = LogEnd::new(EXPLAIN_BYTES);
-    while let Some(Ok(chunk)) = chunks.next().await {
-        end.push(&chunk.bytes);
-    }
-    String::from_utf8_lossy(&end.into_bytes()).into_owned()
 }
 
 #[cfg(test)]
