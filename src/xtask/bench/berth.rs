@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 use ureq::http::Response;
 use ureq::typestate::WithBody;
@@ -66,7 +66,8 @@ impl Berth {
         Self::start_in((folder, PATIENCE), binary, (nodes, further))
     }
 
-    /// The same in a folder, which goes with it, and answers are waited for for so long.
+    /// The same in a folder, which goes with it, and answers are waited for for so long. The server has guests for
+    /// its tasks: without, nobody beside them knows what begins a second time and how it ended.
     pub(super) fn start_in(
         (folder, patience): (PathBuf, Duration),
         binary: &Path,
@@ -88,6 +89,11 @@ impl Berth {
             .into();
         let mut berth = Self { process, folder, address, agent, token: String::new() };
         berth.wait_until_ready()?;
+        ensure!(
+            !berth.log().contains("there is no guest"),
+            "{}: it has no guests; `cargo xtask build` makes one that has",
+            binary.display()
+        );
         berth.token = berth.sign_in(&berth.credentials())?;
         Ok(berth)
     }
