@@ -31,6 +31,7 @@ mod finish;
 mod lease;
 mod memory;
 mod observe;
+mod outcome;
 mod pauses;
 mod read;
 mod record;

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use database::tasks::Task;
 use engine::Engine;
-use protocol::exit::{Cause, Exit};
 use protocol::ids::{JobId, NodeName, TaskKey};
 use protocol::spec::Grace;
 use tokio_util::sync::CancellationToken;
@@ -15,13 +14,14 @@ use tokio_util::task::TaskTracker;
 use super::case::Case;
 use super::cases::Cases;
 use super::ended::Ended;
-use super::finish::Finishing;
-use super::memory::{Explained, Known, Memory};
+use super::finish::{Finishing, GRACE};
+use super::memory::{Known, Memory};
+use super::outcome::Outcome;
 use super::settle::settled;
 use super::turns::Turns;
 use crate::container::launch::gate::Gate;
 use crate::container::launch::put_off::PutOffs;
-use crate::container::launch::{self, Attempts, Launch, Launched};
+use crate::container::launch::{self, Attempts, Launch};
 use crate::known::active::Active;
 use crate::known::cluster::Observation;
 use crate::known::nodes::KnownNodes;
@@ -43,8 +43,6 @@ const EXPLAINED_AT_ONCE: (usize, usize) = (64, 16);
 /// Logs kept at the same time, and those of them that one node has: each may need some megabytes, and
 /// the disk is not quicker for more.
 const TIDIED_AT_ONCE: (usize, usize) = (32, 8);
-/// A container may take so long to end by itself when it is asked to.
-pub(super) const GRACE: Duration = Duration::from_secs(30);
 
 /// Actions under way, and what came of those that ended.
 #[derive(Debug)]
@@ -61,34 +59,6 @@ pub(super) struct Acts {
     pub(super) tidying: Arc<Turns>,
     /// Nodes where tidying has failed.
     pub(super) untidy: Arc<Rests<NodeName>>,
-}
-
-/// How an action went.
-pub(super) enum Outcome {
-    /// It is done: look again.
-    Done,
-    /// A launch cannot succeed.
-    GivenUp(Exit),
-    /// The engine or what is ours failed: try again later.
-    Failed(String),
-    /// The engine or the image's registry failed to launch: try again later, but not for ever on this
-    /// node; this is why then.
-    NotLaunched(Cause),
-    /// Something of ours failed to launch: nothing is counted, and the whole job is put off.
-    PutOff,
-    /// An exit was explained.
-    Explained(Explained),
-}
-
-impl From<Launched> for Outcome {
-    fn from(launched: Launched) -> Self {
-        match launched {
-            Launched::Done => Self::Done,
-            Launched::GivenUp(exit) => Self::GivenUp(exit),
-            Launched::Failed(cause) => Self::NotLaunched(cause),
-            Launched::PutOff => Self::PutOff,
-        }
-    }
 }
 
 impl Acts {
@@ -182,7 +152,7 @@ impl Acts {
         }
         let name = task.key.container_name(&self.shared.identity.installation);
         self.shared.nodes.unkilled.told(&task.placement.node, task.key, Instant::now());
-        self.act(task, move |_| async move { outcome(engine.stop(&name, GRACE).await) });
+        self.act(task, move |_| async move { engine.stop(&name, GRACE).await.into() });
     }
 
     /// Removes a container that was not started; a launch under way is given up.
@@ -196,7 +166,7 @@ impl Acts {
             return;
         }
         let name = task.key.container_name(&self.shared.identity.installation);
-        self.act(task, move |_| async move { outcome(engine.remove(&name).await) });
+        self.act(task, move |_| async move { engine.remove(&name).await.into() });
     }
 
     /// Has a task told to finish, and stopped once its grace is over; a launch under way is given up. Whoever
@@ -296,14 +266,6 @@ impl Acts {
     }
 }
 
-/// An engine's answer as the outcome of an action.
-pub(super) fn outcome(answer: engine::Result<()>) -> Outcome {
-    match answer {
-        Ok(()) => Outcome::Done,
-        Err(error) => Outcome::Failed(error.to_string()),
-    }
-}
-
 /// Notes what came of an action.
 fn note(known: &mut Known, key: TaskKey, outcome: Outcome) {
     match outcome {
@@ -328,6 +290,8 @@ fn look_again(nodes: &KnownNodes, node: &NodeName) {
 
 #[cfg(test)]
 mod tests {
+    use protocol::exit::Cause;
+
     use super::*;
 
     const KEY: TaskKey = TaskKey { job: JobId(1), attempt: 0, role: 0, index: 0, retry: 0 };

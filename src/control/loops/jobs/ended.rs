@@ -13,8 +13,8 @@ use protocol::lease::LEASE_OVER_CODE;
 use protocol::placement::TaskPlacement;
 use tokio_util::sync::CancellationToken;
 
-use super::act::Outcome;
 use super::memory::Explained;
+use super::outcome::Outcome;
 use super::turns::Turns;
 use super::unseen::{self, Unseen};
 use crate::container::{checks, foreign};

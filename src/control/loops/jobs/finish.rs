@@ -8,10 +8,12 @@ use protocol::ids::{NodeName, TaskKey};
 use protocol::spec::GraceSignal;
 use tokio_util::sync::CancellationToken;
 
-use super::act::{GRACE, Outcome, outcome};
+use super::outcome::Outcome;
 use crate::known::cluster::Observation;
 use crate::shared::Shared;
 
+/// A container may take so long to end by itself when it is asked to.
+pub(super) const GRACE: Duration = Duration::from_secs(30);
 /// It is looked so often whether such a task has ended.
 const LOOK: Duration = Duration::from_millis(200);
 
@@ -55,7 +57,7 @@ impl Finishing {
         if self.leave.is_cancelled() || !self.runs() {
             return Outcome::Done;
         }
-        outcome(self.engine.stop(&name, GRACE).await)
+        self.engine.stop(&name, GRACE).await.into()
     }
 
     /// As it was seen last; of what is on a silent node nothing is to be done here.

@@ -7,8 +7,9 @@ use engine::Engine;
 use protocol::ids::{NodeName, TaskKey};
 use tokio::sync::Notify;
 
-use super::act::{Acts, Outcome, outcome};
+use super::act::Acts;
 use super::cases::Cases;
+use super::outcome::Outcome;
 use super::turns::{Turn, Turns};
 use crate::known::cluster::Observation;
 use crate::shared::Shared;
@@ -104,7 +105,7 @@ async fn keep_and_remove(
     if runs {
         shared.nodes.unkilled.told(node, *key, Instant::now());
     }
-    outcome(engine.remove(&name).await)
+    engine.remove(&name).await.into()
 }
 
 async fn keep_log(
