@@ -10,7 +10,8 @@ use protocol::state::State;
 use protocol::time::Timestamp;
 use scheduler::model::Demand;
 
-use super::{Queue, told};
+use super::state::Queue;
+use super::told;
 use crate::known::active::Active;
 
 /// Of so many jobs in a pass it is looked at anew how long they are expected to run: passes are short.

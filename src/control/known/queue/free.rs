@@ -8,7 +8,8 @@ use protocol::ids::{GpuType, UserName, VirtualClusterName};
 use protocol::time::Timestamp;
 use scheduler::model::VirtualCluster;
 
-use super::{Queue, told};
+use super::state::Queue;
+use super::told;
 
 /// What was said to be free to whoever asks from a moment on.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use protocol::ids::{GpuType, JobId, VirtualClusterName};
 use protocol::time::Timestamp;
 use scheduler::model::{PastUse, Request};
 
-use super::Queue;
+use super::state::Queue;
 use crate::known::runs::Past;
 
 impl Queue {

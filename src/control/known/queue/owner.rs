@@ -14,9 +14,9 @@ use protocol::trouble::{OwnTrouble, Trouble};
 use scheduler::{Change, Effect};
 use tokio::sync::{Mutex, mpsc, oneshot};
 
-use super::Queue;
 use super::published::Published;
 use super::reasons::{Reason, Reasons};
+use super::state::Queue;
 use crate::error::words;
 use crate::known::active::Active;
 use crate::known::own_failures::OwnFailures;

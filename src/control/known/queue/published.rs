@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use protocol::ids::VirtualClusterName;
 use protocol::time::Timestamp;
 
-use super::Queue;
 use super::counted::InClusters;
 use super::holdings::Holdings;
+use super::state::Queue;
 
 /// It is put together after each question, and all that is large in it is shared with the queue until it changes.
 #[derive(Debug, Clone, Default)]

@@ -9,7 +9,7 @@ use protocol::ids::{GpuType, JobId, UserName, VirtualClusterName};
 use protocol::time::Timestamp;
 use scheduler::model::{Answer, AtOnce, Explanation, Request};
 
-use super::Queue;
+use super::state::Queue;
 
 /// The scheduler tries what it is asked for, and takes back what it has tried: to ask is to have it alone.
 #[derive(Debug)]

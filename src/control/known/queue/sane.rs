@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use scheduler::model::{Standing, WHOLE_GPU};
 
-use super::{Holdings, Queue};
+use super::holdings::Holdings;
+use super::state::Queue;
 
 impl Queue {
     /// Looks over all of it, and panics where it is not so.

@@ -1,25 +1,28 @@
 //! What is told piece by piece comes to the same as reading everything.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use database::attempts::Attempt;
 use database::jobs::{JobRow, JobUpdate, StopRequest};
-use database::nodes::NodeObserved;
+use database::nodes::{NodeObserved, NodeRecord};
 use database::tasks::Task;
 use proptest::prelude::*;
 use protocol::cluster::{GpuCount, GpuRuntime, NodeSettings, VirtualClusterSettings};
 use protocol::epoch::Epoch;
 use protocol::exit::{Cause, Exit};
-use protocol::ids::{JobId, TaskKey};
+use protocol::ids::{GpuType, JobId, JobKey, TaskKey, UserName, VirtualClusterName};
 use protocol::jobs::{Hold, Retries};
 use protocol::resources::{Capacity, Gpu, PortRange, Taken};
 use protocol::spec::{JobSpec, Priority};
 use protocol::state::State;
 use protocol::time::Timestamp;
-use scheduler::model::Answer;
+use scheduler::model::{Answer, Node, Placement, Request, Running, Snapshot};
 
 use super::*;
+use crate::known::active::Active;
+use crate::known::cluster::Cluster;
+use crate::known::runs;
 
 mod compared;
 

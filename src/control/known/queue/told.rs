@@ -14,7 +14,7 @@ use protocol::time::Timestamp;
 use scheduler::Like;
 use scheduler::model::{Demand, GaveWay, Placement, Request, RoleRequest, Running, Standing, Turn};
 
-use super::Queue;
+use super::state::Queue;
 use crate::known::active::{Active, ActiveJobs};
 use crate::known::lacks::Lacks;
 use crate::known::runs::{self, Past};
