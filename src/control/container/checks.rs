@@ -245,7 +245,7 @@ fn spec(
     let gpus = said_capacity(node).gpus.into_iter();
     let gpus = gpus.filter(|gpu| check.gpus && gpu.healthy && with.has(gpu.index));
     Ok(ContainerSpec {
-        key: TaskKey { job: JobId(0), attempt: 0, role: 1, index: 0, retry: 0 },
+        key: TaskKey { job: JobId(0), attempt: 0, role: probe::CHECK, index: 0, retry: 0 },
         command: check.command.as_str().into(),
         memory_mb: MEMORY,
         gpus: gpus.map(|gpu| GpuDevice { index: gpu.index, uuid: gpu.uuid }).collect(),

@@ -1,14 +1,14 @@
 //! A container of ours that does nothing, to see whether a node starts containers like those of tasks. It
 //! is none of the installation's: no loop takes it for a task's.
 //!
-//! One that a server left behind when it ended in the midst of it goes with the next one.
+//! One that a server left behind when it ended in the midst of it goes when the next one meets its node.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use database::nodes::NodeRecord;
-use engine::{ContainerSpec, Engine, EngineError, GpuDevice, Network};
+use engine::{Container, ContainerSpec, ContainerStatus, Engine, EngineError, GpuDevice, Network};
 use protocol::cluster::NodeNetwork;
 use protocol::guest::GuestConfig;
 use protocol::ids::{JobId, NodeName, TaskKey};
@@ -26,6 +26,8 @@ use crate::shared::Shared;
 const PATIENCE: Duration = Duration::from_secs(90);
 /// What it may take, in MiB.
 const MEMORY: u64 = 64;
+/// The role in the names of those that run a check.
+pub(super) const CHECK: u32 = 1;
 
 /// Whether a node starts a container of one of these images. What an image alone is to blame for says
 /// nothing of the node.
@@ -133,6 +135,20 @@ async fn start(
     }
     engine.create(&spec).await?;
     engine.start(&spec.name()).await
+}
+
+/// Removes those of servers before this one, which ended in the midst of it, and those that have ended: the engine
+/// was lost before they were removed. How a check ends is waited for.
+pub(crate) async fn remove_left(identity: &Identity, engine: &dyn Engine) -> engine::Result<()> {
+    let is_left = |there: &&Container| {
+        let has_ended = matches!(there.status, ContainerStatus::Exited { .. });
+        there.epoch != identity.epoch || has_ended && there.key.role != CHECK
+    };
+    let there = engine.list(&cluster(identity)).await?;
+    for left in there.iter().filter(is_left) {
+        engine.remove(&left.name).await?;
+    }
+    Ok(())
 }
 
 /// What containers of ours are told apart by from those of tasks.

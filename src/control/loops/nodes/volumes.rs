@@ -1,5 +1,6 @@
-//! Removes what no job needs any more of the volumes of a node. That goes on beside its watcher: an
-//! engine that takes long to remove something, or does not answer, keeps nobody from looking at it.
+//! Removes what no job needs any more of the volumes of a node, and first what servers before this one left there
+//! of their own. That goes on beside its watcher: an engine that takes long to remove something, or does not
+//! answer, keeps nobody from looking at it.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use engine::{Engine, EngineError, Volume};
 use protocol::ids::{JobId, NodeName};
 use protocol::state::State;
 
+use crate::container::probe;
 use crate::shared::Shared;
 
 /// They are looked for so often.
@@ -32,6 +34,10 @@ impl Volumes {
     pub(super) async fn tidy(&self) {
         let mut failures = 0;
         let mut part = self.part;
+        let left = probe::remove_left(&self.shared.identity, self.engine.as_ref());
+        if let Err(error) = Box::pin(left).await {
+            tracing::warn!(node = %self.node, %error, "what a server left that has ended stays");
+        }
         loop {
             match Box::pin(self.pass()).await {
                 Ok(()) => failures = 0,

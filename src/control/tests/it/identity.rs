@@ -2,6 +2,7 @@
 //! is lost, and other clusters on the same engines.
 
 use std::path::Path;
+use std::time::Duration;
 
 use api::audit::AuditAction;
 use api::cluster::NodeView;
@@ -275,6 +276,35 @@ async fn foreign_containers_are_shown_and_left_alone() {
     assert_eq!(held[1].cluster.as_deref(), Some("theirs"));
     until_state(backend, "own", State::Running).await;
     assert_eq!((house.node(0).containers().len(), house.node(0).stops()), (3, 0));
+    close(&control).await;
+}
+
+/// One to see how a node is, or a check of its GPUs, which it holds.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_server_left_of_its_own_goes_with_the_next_one() {
+    let house = House::new(1);
+    let control = house.start().await;
+    submit(&control.backend, job("own", 1, 1, "sleep 1000", "")).await;
+    until_state(&control.backend, "own", State::Running).await;
+    let own = house.node(0).containers();
+    let cluster = own[0].split('-').nth(1).unwrap();
+    let node = control.backend.nodes.list(&admin()).await.unwrap().remove(0).name;
+    close(&control).await;
+    drop(control);
+    let options = EndpointOptions { endpoint: format!("sim://{node}"), ..Default::default() };
+    let engine = engine::connect(&options).unwrap();
+    let left = container(&format!("{cluster}-probe"), 0);
+    engine.create(&left).await.unwrap();
+    engine.start(&left.name()).await.unwrap();
+    assert_eq!(house.node(0).containers().len(), 2);
+    let control = house.start().await;
+    let gone = async {
+        while house.node(0).containers() != own {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), gone).await.unwrap();
+    assert_eq!(control.backend.quarantine.list(&admin(), None).await.unwrap(), []);
     close(&control).await;
 }
 

@@ -160,9 +160,11 @@ impl World {
         self.listed(&["ps", "--all", "--format", "{{.Names}}"])
     }
 
-    /// Those of them that did not just ask what their engine's machine has: what is left of these goes later.
+    /// Those of them that did not just ask what their engine's machine has, or whether it starts any: what is left of
+    /// these goes later.
     pub(in crate::bench) fn containers(&self) -> Result<Vec<String>> {
         let mut all = self.all_containers()?;
+        all.retain(|name| !name.contains("-probe-"));
         let ask = ["ps", "--all", "--format", "{{.Names}}", "--filter", "label=berth.gpus"];
         let asked = self.listed(&ask)?;
         all.retain(|name| !asked.contains(name));
