@@ -144,11 +144,14 @@ pub(crate) async fn remove_left(identity: &Identity, engine: &dyn Engine) -> eng
         let has_ended = matches!(there.status, ContainerStatus::Exited { .. });
         there.epoch != identity.epoch || has_ended && there.key.role != CHECK
     };
-    let there = engine.list(&cluster(identity)).await?;
-    for left in there.iter().filter(is_left) {
-        engine.remove(&left.name).await?;
-    }
-    Ok(())
+    let remove = async {
+        let there = engine.list(&cluster(identity)).await?;
+        for left in there.iter().filter(is_left) {
+            engine.remove(&left.name).await?;
+        }
+        Ok(())
+    };
+    tokio::time::timeout(PATIENCE, remove).await.unwrap_or_else(|_| Err(silent()))
 }
 
 /// What containers of ours are told apart by from those of tasks.
