@@ -10,6 +10,7 @@ use std::time::Duration;
 use database::nodes::NodeRecord;
 use engine::{Container, ContainerSpec, ContainerStatus, Engine, EngineError, GpuDevice, Network};
 use protocol::cluster::NodeNetwork;
+use protocol::epoch::Epoch;
 use protocol::guest::GuestConfig;
 use protocol::ids::{JobId, NodeName, TaskKey};
 
@@ -137,21 +138,23 @@ async fn start(
     engine.start(&spec.name()).await
 }
 
-/// Removes those of servers before this one, which ended in the midst of it, and those that have ended: the engine
-/// was lost before they were removed. How a check ends is waited for.
+/// Removes those that nobody will remove any more.
 pub(crate) async fn remove_left(identity: &Identity, engine: &dyn Engine) -> engine::Result<()> {
-    let is_left = |there: &&Container| {
-        let has_ended = matches!(there.status, ContainerStatus::Exited { .. });
-        there.epoch != identity.epoch || has_ended && there.key.role != CHECK
-    };
     let remove = async {
         let there = engine.list(&cluster(identity)).await?;
-        for left in there.iter().filter(is_left) {
+        for left in there.iter().filter(|there| is_left(there, identity.epoch)) {
             engine.remove(&left.name).await?;
         }
         Ok(())
     };
     tokio::time::timeout(PATIENCE, remove).await.unwrap_or_else(|_| Err(silent()))
+}
+
+/// Whether it is of a server before this one, which ended in the midst of it, or has ended: the engine was lost
+/// before it was removed. How a check ends is waited for.
+fn is_left(there: &Container, epoch: Epoch) -> bool {
+    let has_ended = matches!(there.status, ContainerStatus::Exited { .. });
+    there.epoch != epoch || has_ended && there.key.role != CHECK
 }
 
 /// What containers of ours are told apart by from those of tasks.
@@ -216,4 +219,39 @@ fn config(own_network: bool) -> String {
         lease: None,
     };
     serde_json::to_string(&config).expect("texts and numbers can always be written")
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::time::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn what_somebody_still_sees_to_is_not_left() {
+        let others = Epoch::default().next(1);
+        let ours = others.next(2);
+        let exited = || ContainerStatus::Exited {
+            started_at: Some(Timestamp(1)),
+            finished_at: Timestamp(2),
+            code: 0,
+            oom_killed: false,
+            error: None,
+        };
+        let running = || ContainerStatus::Running { started_at: Timestamp(1) };
+        let is_left = |epoch, role, status| {
+            let key = TaskKey { job: JobId(0), attempt: 0, role, index: 0, retry: 0 };
+            let (name, id) = ("probe".to_owned(), "1".to_owned());
+            super::is_left(&Container { key, epoch, name, id, status }, ours)
+        };
+        for status in [ContainerStatus::Created, running(), exited()] {
+            assert!(is_left(others, 0, status.clone()), "{status:?}: who made it is gone");
+            assert!(is_left(others, CHECK, status.clone()), "{status:?}: who made it is gone");
+        }
+        assert!(is_left(ours, 0, exited()));
+        assert!(!is_left(ours, CHECK, exited()), "its code and its words are to be read");
+        for status in [ContainerStatus::Created, running()] {
+            assert!(!is_left(ours, 0, status.clone()) && !is_left(ours, CHECK, status));
+        }
+    }
 }
