@@ -1,4 +1,5 @@
-//! An engine's own record of which containers were started, kept by somebody else than the server.
+//! An engine's own record of which tasks' containers were started, kept by somebody else than the
+//! server. Those with which a server tries a node are nobody's task and have no name of ours.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -22,7 +23,7 @@ impl Starts {
         let file = folder.path().join("started");
         let watcher = Command::new("docker")
             .args(["-H", &dockerd.endpoint(), "events", "--filter", "event=start"])
-            .args(["--format", "{{.Actor.Attributes.name}}"])
+            .args(["--filter", "label=berth.job", "--format", "{{.Actor.Attributes.name}}"])
             .stdin(Stdio::null())
             .stdout(File::create(&file).unwrap())
             .spawn()
