@@ -22,8 +22,8 @@ pub(crate) use listing::Listing;
 pub use load::{Load, load};
 pub use order::{hold, move_many, release, set_priority};
 pub use read::{
-    active, active_but, active_of, begun, by_id, by_ids, by_key, ended_last, first_images, placed,
-    placed_but, readable_rows, rows, text,
+    active, active_after, active_but, active_of, begun, by_id, by_ids, by_key, ended_last,
+    first_images, placed, placed_but, readable_rows, rows, text,
 };
 pub(crate) use read::{examine, ids_of};
 pub use remove::{ends, remove_many};

@@ -46,11 +46,13 @@ mod convert;
 mod error;
 mod migrations;
 mod open;
+#[cfg(test)]
+mod plan;
 mod size;
 mod states;
 mod transaction;
 
 pub use error::{Error, Result};
-pub use open::{Database, Limits};
+pub use open::{Database, Limits, looking};
 pub use sea_orm::ConnectionTrait;
 pub use transaction::Transaction;

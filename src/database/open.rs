@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use sea_orm::{ConnectionTrait, DatabaseConnection};
 
@@ -17,13 +18,35 @@ mod sqlite;
 
 pub use limits::Limits;
 
+/// Connections to one database, each kind for what it is named after.
+struct Connections {
+    writer: DatabaseConnection,
+    reader: DatabaseConnection,
+    looker: DatabaseConnection,
+}
+
+tokio::task_local! {
+    /// Set while somebody only looks.
+    static LOOKING: ();
+}
+
+/// Does what somebody asks who only looks and waits for it: what it reads of a [`Database`], it reads by
+/// connections that are kept for that, and does not stand in line behind what thousands of jobs read that come
+/// and go meanwhile.
+pub async fn looking<T>(look: impl Future<Output = T>) -> T {
+    LOOKING.scope((), look).await
+}
+
 /// An open database.
 ///
 /// SQLite has one writer, so writes have one connection of their own and wait for each other in
-/// turn, while reads go on beside them. PostgreSQL has one pool for both.
+/// turn, while reads go on beside them. PostgreSQL has one pool for both. Either has some connections more for who
+/// is [`looking`].
 #[derive(Debug)]
 pub struct Database {
     reader: Bounded<DatabaseConnection>,
+    /// For who only looks.
+    looker: Bounded<DatabaseConnection>,
     writer: DatabaseConnection,
     listing: Arc<Listing>,
     pulse: Pulse,
@@ -57,11 +80,11 @@ impl Database {
     /// Those of [`Database::open`].
     pub async fn open_by(url: &str, limits: Limits, mandate: Mandate) -> Result<Self> {
         if let Some(path) = url.strip_prefix("sqlite://") {
-            let (writer, reader, file) = sqlite::open(path.as_ref(), limits).await?;
-            Ok(Self::new(writer, Bounded::new(reader, None), Some(file), mandate))
+            let (connections, file) = sqlite::open(path.as_ref(), limits).await?;
+            Ok(Self::new(connections, None, Some(file), mandate))
         } else if url.starts_with("postgres://") || url.starts_with("postgresql://") {
-            let (connection, most) = postgres::open(url, limits).await?;
-            Ok(Self::new(connection.clone(), Bounded::new(connection, Some(most)), None, mandate))
+            let (connections, most) = postgres::open(url, limits).await?;
+            Ok(Self::new(connections, Some(most), None, mandate))
         } else {
             Err(Error::unavailable(
                 "its address must begin with sqlite:// (as in sqlite:///var/lib/berth/berth.db) \
@@ -71,13 +94,15 @@ impl Database {
     }
 
     fn new(
-        writer: DatabaseConnection,
-        reader: Bounded<DatabaseConnection>,
+        connections: Connections,
+        most: Option<Duration>,
         file: Option<SqliteFile>,
         mandate: Mandate,
     ) -> Self {
+        let Connections { writer, reader, looker } = connections;
+        let [reader, looker] = [reader, looker].map(|inner| Bounded::new(inner, most));
         let (listing, pulse) = (Arc::default(), Pulse::default());
-        Self { reader, writer, listing, pulse, file, mandate }
+        Self { reader, looker, writer, listing, pulse, file, mandate }
     }
 
     /// By what right it is written.
@@ -89,7 +114,8 @@ impl Database {
     /// What reads take.
     #[must_use]
     pub fn read(&self) -> &impl ConnectionTrait {
-        &self.reader
+        let only_looks = LOOKING.try_with(|()| ()).is_ok();
+        if only_looks { &self.looker } else { &self.reader }
     }
 
     /// Begins a write transaction. On SQLite it waits for the one before to end.
@@ -149,7 +175,39 @@ impl Database {
     /// # Errors
     /// When they cannot be closed in good order; nothing is lost by that.
     pub async fn close(self) -> Result<()> {
+        self.looker.inner.close().await?;
         self.reader.inner.close().await?;
         Ok(self.writer.close().await?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sea_orm::TransactionTrait as _;
+
+    use super::*;
+    use crate::jobs;
+
+    #[tokio::test]
+    async fn who_looks_waits_for_nobody_else_who_reads() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("berth.db");
+        let database = Database::open(&format!("sqlite://{}", file.display())).await.unwrap();
+        let all =
+            database.reader.inner.get_sqlite_connection_pool().options().get_max_connections();
+        let mut others = Vec::new();
+        for _ in 0..all {
+            others.push(database.reader.inner.begin().await.unwrap());
+        }
+        let last = async || jobs::given_last(database.read()).await.unwrap();
+        let mut waits = std::pin::pin!(last());
+        tokio::select! {
+            biased;
+            _ = &mut waits => panic!("there is no connection left for it"),
+            () = std::future::ready(()) => {}
+        }
+        assert_eq!(looking(last()).await, None);
+        drop(others);
+        assert_eq!(waits.await, None);
     }
 }

@@ -10,6 +10,13 @@ pub(crate) fn ended() -> &'static str {
     &WORDS
 }
 
+/// Says of a row that it has ended. SQLite does not look for rows by this: it would do so rather than by a few
+/// ids, and come past everything that has ever ended.
+pub(crate) fn has_ended() -> &'static str {
+    static WORDS: LazyLock<String> = LazyLock::new(|| format!("(state IN {}) IS TRUE", ended()));
+    &WORDS
+}
+
 /// Those of jobs, attempts and tasks that go on, for `IN`.
 pub(crate) fn going_on() -> &'static str {
     static WORDS: LazyLock<String> = LazyLock::new(|| listed(|state| !state.is_final()));

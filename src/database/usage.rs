@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::RangeInclusive;
 
 use protocol::ids::{GpuType, JobId, UserName, VirtualClusterName};
-use sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, Statement, Value};
+use sea_orm::{ColumnTrait, DbBackend, EntityTrait, QueryFilter, QueryOrder, Statement, Value};
 
 use crate::convert::{ROWS_A_STATEMENT, amount, ids, parameters};
 use crate::{ConnectionTrait, Result, Transaction, states};
@@ -121,16 +121,18 @@ impl Usage {
 /// # Errors
 /// See [`crate::Error`].
 pub async fn to_count(conn: &impl ConnectionTrait, most: u64) -> Result<Vec<JobId>> {
-    // The index `jobs_to_count` is made for exactly these words.
-    let sql = format!(
-        "SELECT id FROM jobs WHERE NOT counted AND completed_at > 0 AND state IN {} \
-         ORDER BY completed_at LIMIT $1",
-        states::ended()
-    );
-    let values = [Value::from(amount(most))];
-    let statement = Statement::from_sql_and_values(conn.get_database_backend(), sql, values);
-    let found = conn.query_all_raw(statement).await?;
+    let found = conn.query_all_raw(uncounted(conn.get_database_backend(), most)).await?;
     found.iter().map(|row| Ok(JobId(row.try_get("", "id")?))).collect()
+}
+
+/// The index `jobs_to_count` is made for exactly these words.
+fn uncounted(backend: DbBackend, most: u64) -> Statement {
+    let sql = format!(
+        "SELECT id FROM jobs WHERE NOT counted AND completed_at > 0 AND {} \
+         ORDER BY completed_at LIMIT $1",
+        states::has_ended()
+    );
+    Statement::from_sql_and_values(backend, sql, [Value::from(amount(most))])
 }
 
 /// Notes that the use of these jobs is counted. Says of which it was not: those that have ended.
@@ -141,18 +143,20 @@ pub async fn mark(transaction: &Transaction, jobs: &[JobId]) -> Result<HashSet<J
     let mut marked = HashSet::with_capacity(jobs.len());
     let backend = transaction.get_database_backend();
     for jobs in jobs.chunks(ROWS_A_STATEMENT) {
-        let sql = format!(
-            "UPDATE jobs SET counted = TRUE WHERE id IN {} AND NOT counted AND state IN {} \
-             RETURNING id",
-            parameters(backend, 1, jobs.len()),
-            states::ended()
-        );
-        let statement = Statement::from_sql_and_values(backend, sql, ids(jobs).map(Value::from));
-        for row in transaction.query_all_raw(statement).await? {
+        for row in transaction.query_all_raw(marking(backend, jobs)).await? {
             marked.insert(JobId(row.try_get("", "id")?));
         }
     }
     Ok(marked)
+}
+
+fn marking(backend: DbBackend, jobs: &[JobId]) -> Statement {
+    let sql = format!(
+        "UPDATE jobs SET counted = TRUE WHERE id IN {} AND NOT counted AND {} RETURNING id",
+        parameters(backend, 1, jobs.len()),
+        states::has_ended()
+    );
+    Statement::from_sql_and_values(backend, sql, ids(jobs).map(Value::from))
 }
 
 /// Adds to what was used.
@@ -217,4 +221,19 @@ pub async fn list(
         query = query.filter(row::Column::UserName.eq(user.as_str()));
     }
     query.all(conn).await?.into_iter().map(row::Model::into_record).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan;
+
+    #[tokio::test]
+    async fn of_those_that_have_ended_only_those_to_count_are_come_past() {
+        let steps = plan::of(uncounted(DbBackend::Sqlite, 100)).await;
+        assert!(steps[0].contains("USING INDEX jobs_to_count"), "{steps:?}");
+        let jobs: Vec<JobId> = (1..=100).map(JobId).collect();
+        let steps = plan::of(marking(DbBackend::Sqlite, &jobs)).await;
+        assert!(steps[0].contains("USING INTEGER PRIMARY KEY"), "{steps:?}");
+    }
 }

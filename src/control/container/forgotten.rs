@@ -60,19 +60,17 @@ async fn outputs(store: &Store, of_user: &OfUser, user: &UserName, jobs: &[&JobR
             places.push(place);
         }
     }
-    let mut known: Option<(Option<JobId>, Vec<StoragePath>)> = None;
+    let (mut known, mut used) = (JobId(0), Vec::new());
     for place in &places {
         let (_alone, expected) = (of_user.alone().await, of_user.expected());
         // A job that came meanwhile may have begun in it: what it writes must not be lost.
-        let last = database::jobs::given_last(conn).await?;
-        let used = match known.take().filter(|(as_of, _)| *as_of == last) {
-            Some((_, used)) => used,
-            None => used_by_active(store, user).await?,
-        };
+        let last = database::jobs::given_last(conn).await?.unwrap_or(known);
+        if last > known {
+            used.extend(used_by_active(store, user, known).await?);
+            known = last;
+        }
         let mut all = used.iter().chain(&expected);
-        let is_used = all.any(|used| used.is_within(place) || place.is_within(used));
-        known = Some((last, used));
-        if !is_used {
+        if !all.any(|used| used.is_within(place) || place.is_within(used)) {
             give_up(storage, user, place).await?;
         }
     }
@@ -94,7 +92,7 @@ pub(crate) async fn take_back(
     let taken = async {
         let _alone = of_user.alone().await;
         let mut used = of_user.expected();
-        used.extend(used_by_active(store, user).await?);
+        used.extend(used_by_active(store, user, JobId(0)).await?);
         for place in made {
             if used.iter().any(|used| used.is_within(place) || place.is_within(used)) {
                 break;
@@ -122,11 +120,11 @@ async fn give_up(storage: &Storage, user: &UserName, place: &StoragePath) -> Res
     Ok(())
 }
 
-/// What a user's jobs that have not ended read or write: tasks of theirs may have it as a folder.
-async fn used_by_active(store: &Store, user: &UserName) -> Result<Vec<StoragePath>> {
+/// What a user's jobs read or write that came after that one and have not ended: tasks of theirs may have it as a
+/// folder.
+async fn used_by_active(store: &Store, user: &UserName, after: JobId) -> Result<Vec<StoragePath>> {
     let conn = store.database.read();
-    let ids: Vec<JobId> =
-        database::jobs::active_of(conn, user).await?.into_iter().map(|job| job.id).collect();
+    let ids = database::jobs::active_after(conn, user, after).await?;
     let mut used = Vec::new();
     for job in database::jobs::by_ids(conn, &ids).await? {
         let (spec, key) = (&job.spec, &job.row.key);

@@ -14,7 +14,7 @@ use crate::lock::lock;
 
 /// Who looks at a list waits so long for what its jobs wait for, where there is something to show that was so a
 /// moment ago. Without optimisation a pass takes many times as long.
-const MOMENT: Duration = Duration::from_millis(if cfg!(debug_assertions) { 2_000 } else { 20 });
+const MOMENT: Duration = Duration::from_millis(if cfg!(debug_assertions) { 2_000 } else { 10 });
 
 /// And so long where there is nothing to show: a list without reasons says less than one that is late.
 const LONGEST: Duration = Duration::from_secs(2);

@@ -53,23 +53,16 @@ fn of(users: &[UserName], cluster: &VirtualClusterName) -> Select<row::Entity> {
 
 #[cfg(test)]
 mod tests {
-    use sea_orm::{DbBackend, QueryResult, QueryTrait, Statement};
+    use sea_orm::{DbBackend, QueryTrait};
 
     use super::*;
-    use crate::Database;
+    use crate::plan;
 
     #[tokio::test]
     async fn what_somebody_submitted_of_late_is_found_by_an_index() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("berth.db");
-        let database = Database::open(&format!("sqlite://{}", file.display())).await.unwrap();
         let (user, cluster) = ("ada".parse().unwrap(), VirtualClusterName::default());
         let query = submitted(&[user], &cluster, Timestamp(1));
-        let sql = format!("EXPLAIN QUERY PLAN {}", query.build(DbBackend::Sqlite));
-        let plan = Statement::from_string(DbBackend::Sqlite, sql);
-        let steps = database.read().query_all_raw(plan).await.unwrap();
-        let step = |row: &QueryResult| row.try_get::<String>("", "detail").unwrap();
-        let steps: Vec<String> = steps.iter().map(step).collect();
+        let steps = plan::of(query.build(DbBackend::Sqlite)).await;
         assert!(steps[0].contains("USING INDEX jobs_submitted_by"), "{steps:?}");
     }
 }

@@ -5,13 +5,13 @@ use protocol::ids::{JobId, JobKey, UserName};
 use protocol::spec::JobSpec;
 use protocol::state::State;
 use sea_orm::entity::prelude::*;
-use sea_orm::sea_query::SelectStatement;
+use sea_orm::sea_query::{ExprTrait, SelectStatement};
 use sea_orm::{QueryOrder, QuerySelect, QueryTrait, Select, Statement};
 
 use super::job::{Job, JobRow};
 use super::{file, row};
 use crate::convert::{ROWS_A_STATEMENT, any_of, filled, readable};
-use crate::{ConnectionTrait, Error, Result};
+use crate::{ConnectionTrait, Error, Result, states};
 
 /// The job of that owner and name.
 ///
@@ -172,12 +172,51 @@ fn last_of_state(state: State, most: u64) -> Select<row::Entity> {
 /// # Errors
 /// See [`Error`].
 pub async fn active_of(conn: &impl ConnectionTrait, user: &UserName) -> Result<Vec<JobRow>> {
-    let states = State::ALL.into_iter().filter(|state| !state.is_final()).map(State::as_str);
-    let query = row::Entity::find()
-        .filter(row::Column::UserName.eq(user.as_str()))
-        .filter(row::Column::State.is_in(states))
-        .order_by_asc(row::Column::Id);
+    let query = going_on_of(user).order_by_asc(row::Column::Id);
     query.all(conn).await?.into_iter().map(row::Model::into_row).collect()
+}
+
+/// The user's jobs that came after that one and have not ended.
+///
+/// # Errors
+/// See [`Error`].
+pub async fn active_after(
+    conn: &impl ConnectionTrait,
+    user: &UserName,
+    after: JobId,
+) -> Result<Vec<JobId>> {
+    let ids: Vec<i64> = going_on_after(user, after)
+        .select_only()
+        .column(row::Column::Id)
+        .into_tuple()
+        .all(conn)
+        .await?;
+    Ok(ids.into_iter().map(JobId).collect())
+}
+
+/// Those after none by their states, and those after any other by their ids: they are few.
+fn going_on_after(user: &UserName, after: JobId) -> Select<row::Entity> {
+    if after == JobId(0) {
+        return going_on_of(user);
+    }
+    row::Entity::find()
+        .filter(row::Column::Id.gt(after.0))
+        .filter(Expr::cust(format!("NOT {}", states::has_ended())))
+        .filter(is_of(user))
+}
+
+fn going_on_of(user: &UserName) -> Select<row::Entity> {
+    going_on().filter(is_of(user))
+}
+
+/// Says whose a job is that is found by something else: SQLite would rather come past all that he has ever submitted.
+fn is_of(user: &UserName) -> Expr {
+    ExprTrait::is(row::Column::UserName.eq(user.as_str()), true)
+}
+
+fn going_on() -> Select<row::Entity> {
+    let states = State::ALL.into_iter().filter(|state| !state.is_final()).map(State::as_str);
+    row::Entity::find().filter(row::Column::State.is_in(states))
 }
 
 /// The jobs that have not ended and have had a place, of a user or of all, without their specs, but what cannot be
@@ -186,13 +225,7 @@ pub async fn active_of(conn: &impl ConnectionTrait, user: &UserName) -> Result<V
 /// # Errors
 /// See [`Error`].
 pub async fn begun(conn: &impl ConnectionTrait, user: Option<&UserName>) -> Result<Vec<JobRow>> {
-    let states = State::ALL.into_iter().filter(|state| !state.is_final()).map(State::as_str);
-    let mut query = row::Entity::find()
-        .filter(row::Column::State.is_in(states))
-        .filter(row::Column::Attempt.is_not_null());
-    if let Some(user) = user {
-        query = query.filter(row::Column::UserName.eq(user.as_str()));
-    }
+    let query = user.map_or_else(going_on, going_on_of).filter(row::Column::Attempt.is_not_null());
     Ok(readable(query.all(conn).await?.into_iter().map(row::Model::into_row)))
 }
 
@@ -308,20 +341,20 @@ mod tests {
     use sea_orm::DbBackend;
 
     use super::*;
-    use crate::Database;
+    use crate::plan;
 
     #[tokio::test]
-    async fn what_a_start_reads_of_jobs_is_found_by_an_index() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("berth.db");
-        let database = Database::open(&format!("sqlite://{}", file.display())).await.unwrap();
-        for query in [last_of_state(State::Failed, 9), of_states(["WAITING", "RUNNING"])] {
-            let sql = format!("EXPLAIN QUERY PLAN {}", query.build(DbBackend::Sqlite));
-            let plan = Statement::from_string(DbBackend::Sqlite, sql);
-            let steps = database.read().query_all_raw(plan).await.unwrap();
-            let step = |row: &sea_orm::QueryResult| row.try_get::<String>("", "detail").unwrap();
-            let steps: Vec<String> = steps.iter().map(step).collect();
+    async fn what_has_not_ended_and_what_a_start_reads_is_found_by_an_index() {
+        for query in [
+            last_of_state(State::Failed, 9),
+            of_states(["WAITING", "RUNNING"]),
+            going_on_of(&"ada".parse().unwrap()),
+        ] {
+            let steps = plan::of(query.build(DbBackend::Sqlite)).await;
             assert!(steps[0].contains("USING INDEX jobs_by_state"), "{steps:?}");
         }
+        let lately = going_on_after(&"ada".parse().unwrap(), JobId(9));
+        let steps = plan::of(lately.build(DbBackend::Sqlite)).await;
+        assert!(steps[0].contains("USING INTEGER PRIMARY KEY (rowid>?)"), "{steps:?}");
     }
 }

@@ -3,15 +3,18 @@
 use std::io;
 use std::time::Duration;
 
+use sea_orm::SqlxPostgresConnector;
 use sea_orm::sqlx::postgres::PgPoolOptions;
 use sea_orm::sqlx::{self, ConnectOptions, Connection};
-use sea_orm::{DatabaseConnection, SqlxPostgresConnector};
 
+use super::Connections;
 use super::limits::{Limits, STATEMENTS};
 use crate::{Result, address, migrations};
 
-/// Connections to it.
+/// Connections to it,
 const CONNECTIONS: u32 = 16;
+/// and those beside them that are kept for who only looks.
+const LOOKERS: u32 = 4;
 /// A connection that is given back answers within so long, or is given up.
 const GIVEN_BACK: Duration = Duration::from_secs(5);
 /// One that was not used for so long is tried before it is.
@@ -29,7 +32,7 @@ const SESSION: [(&str, &str); 6] = [
 ];
 
 /// The connections, and how long a statement may take until it is given up.
-pub(super) async fn open(url: &str, limits: Limits) -> Result<(DatabaseConnection, Duration)> {
+pub(super) async fn open(url: &str, limits: Limits) -> Result<(Connections, Duration)> {
     let millis = |time: Duration| format!("{}ms", time.as_millis());
     let options = address::postgres(url)?
         .application_name("berth")
@@ -40,15 +43,18 @@ pub(super) async fn open(url: &str, limits: Limits) -> Result<(DatabaseConnectio
             ("lock_timeout", millis(limits.answer / 2)),
         ])
         .disable_statement_logging();
-    let pool = answering(PgPoolOptions::new())
-        .max_connections(CONNECTIONS)
-        .acquire_timeout(limits.connection)
-        .connect_with(options)
-        .await?;
-    let connection = SqlxPostgresConnector::from_sqlx_postgres_pool(pool);
-    migrations::run(&connection).await?;
+    let pool = |connections| {
+        let pool = answering(PgPoolOptions::new()).max_connections(connections);
+        pool.acquire_timeout(limits.connection)
+    };
+    let reader = pool(CONNECTIONS).connect_with(options.clone()).await?;
+    let reader = SqlxPostgresConnector::from_sqlx_postgres_pool(reader);
+    migrations::run(&reader).await?;
+    let looker = pool(LOOKERS).connect_lazy_with(options);
+    let looker = SqlxPostgresConnector::from_sqlx_postgres_pool(looker);
     // What is in time for the server still has its way back.
-    Ok((connection, limits.answer + limits.answer / 4))
+    let most = limits.answer + limits.answer / 4;
+    Ok((Connections { writer: reader.clone(), reader, looker }, most))
 }
 
 /// Gives up connections that do not answer. Nobody would wait for them, but the room that they take

@@ -11,6 +11,7 @@ use sea_orm::sqlx::sqlite::{
 use sea_orm::sqlx::{ConnectOptions, Connection};
 use sea_orm::{ConnectionTrait, DatabaseConnection, SqlxSqliteConnector, Statement};
 
+use super::Connections;
 use super::limits::{Limits, STATEMENTS};
 use crate::{Error, Result, migrations};
 
@@ -19,6 +20,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Connections that only read: as many as processors can be busy with, and some that may wait for the disk. Each has a
 /// thread of its own, and keeps statements and a part of the file for itself.
 const READERS: std::ops::RangeInclusive<usize> = 4..=8;
+/// Some more, kept for who only looks: what a page reads takes a millisecond or two.
+const LOOKERS: u32 = 2;
 /// Pages of the log after which its writer brings them back into the file. What is written again and again
 /// until then, as the rows of jobs are that just run, is brought back once.
 const LOG_PAGES: &str = "4000";
@@ -42,10 +45,7 @@ pub(super) struct SqliteFile {
 }
 
 /// The connection that writes, those that read, and the file.
-pub(super) async fn open(
-    path: &Path,
-    limits: Limits,
-) -> Result<(DatabaseConnection, DatabaseConnection, SqliteFile)> {
+pub(super) async fn open(path: &Path, limits: Limits) -> Result<(Connections, SqliteFile)> {
     let lock = lock(path)?;
     let name = format!("the database file {}", path.display());
     let of_file = |error: Error| name_file(&name, error);
@@ -73,9 +73,10 @@ pub(super) async fn open(
     }
     migrations::run(&writer).await.map_err(of_file)?;
     let reading = options.pragma("query_only", "on");
+    let looker = connect(pool(LOOKERS), reading.clone()).await.map_err(of_file)?;
     let reader = connect(pool(readers()), reading).await.map_err(of_file)?;
     let file = SqliteFile { name, looked_through, damage: OnceLock::new(), _lock: lock };
-    Ok((writer, reader, file))
+    Ok((Connections { writer, reader, looker }, file))
 }
 
 /// Takes the lock file beside the database. The operating system lets go of it when the process

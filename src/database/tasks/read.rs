@@ -4,7 +4,7 @@ use protocol::epoch::Epoch;
 use protocol::ids::{JobId, NodeName, TaskKey};
 use protocol::state::State;
 use sea_orm::entity::prelude::*;
-use sea_orm::{QueryOrder, QueryResult, QuerySelect, Select, Statement, Value};
+use sea_orm::{DbBackend, QueryOrder, QueryResult, QuerySelect, Select, Statement, Value};
 
 use super::{Task, row};
 use crate::convert::{ROWS_A_STATEMENT, Row, any_of, filled, form, parameters, readable};
@@ -180,17 +180,23 @@ pub(crate) async fn nodes_of(
 }
 
 async fn stored(conn: &impl ConnectionTrait) -> Result<Vec<row::Model>> {
+    let statement = that_matter(conn.get_database_backend());
+    let mut found = row::Entity::find().from_raw_sql(statement).all(conn).await?;
+    found.sort_unstable_by_key(|row| (row.job, row.attempt, row.role, row.task_index, row.retry));
+    Ok(found)
+}
+
+/// They are not asked for in their order: SQLite would come past all tasks that have ever ended to find it.
+fn that_matter(backend: DbBackend) -> Statement {
     let sql = format!(
         "SELECT tasks.* FROM jobs JOIN tasks \
          ON tasks.job = jobs.id AND tasks.attempt = jobs.attempt \
          WHERE jobs.state IN {} \
-         UNION SELECT tasks.* FROM tasks WHERE {} \
-         ORDER BY job, attempt, role, task_index, retry",
+         UNION SELECT tasks.* FROM tasks WHERE {}",
         states::going_on(),
         states::has_not_ended()
     );
-    let statement = Statement::from_string(conn.get_database_backend(), sql);
-    Ok(row::Entity::find().from_raw_sql(statement).all(conn).await?)
+    Statement::from_string(backend, sql)
 }
 
 /// The same for some jobs.
@@ -258,4 +264,19 @@ fn in_order(query: Select<row::Entity>) -> Select<row::Entity> {
 
 fn tasks(rows: Vec<row::Model>) -> Result<Vec<Task>> {
     rows.into_iter().map(row::Model::into_task).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan;
+
+    #[tokio::test]
+    async fn no_task_that_has_ended_before_is_come_past() {
+        let steps = plan::of(that_matter(DbBackend::Sqlite)).await;
+        let of_tasks: Vec<&String> = steps.iter().filter(|step| step.contains(" tasks ")).collect();
+        let [current, others] = *of_tasks.as_slice() else { panic!("{steps:?}") };
+        assert!(current.contains("(job=? AND attempt=?)"), "{steps:?}");
+        assert!(others.contains("USING INDEX tasks_active"), "{steps:?}");
+    }
 }

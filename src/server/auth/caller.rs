@@ -3,7 +3,7 @@ use api::users::{Bearer, Means};
 use api::{Actor, Backend};
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use base64::Engine;
@@ -38,9 +38,23 @@ impl<S: Send + Sync> FromRequestParts<S> for Signed {
     }
 }
 
-/// Finds out who asks. A token wins over a session; a bad token is an error, never a guest. What
-/// changes something under a session's cookie must come from one of our own pages.
+/// Finds out who asks, and has it answered. Whoever only looks waits for nobody who reads the records for
+/// something else.
 pub(crate) async fn authenticate(
+    state: State<AppState>,
+    address: ClientAddress,
+    session: Session,
+    request: Request,
+    next: Next,
+) -> Result<Response, Failure> {
+    let only_looks = request.method().is_safe();
+    let answered = answer(state, address, session, request, next);
+    if only_looks { database::looking(answered).await } else { answered.await }
+}
+
+/// A token wins over a session; a bad token is an error, never a guest. What changes something under a
+/// session's cookie must come from one of our own pages.
+async fn answer(
     State(state): State<AppState>,
     ClientAddress(address): ClientAddress,
     session: Session,
@@ -51,7 +65,7 @@ pub(crate) async fn authenticate(
         Some(value) => by_token(&state.backend, value).await?,
         None => {
             let caller = by_session(&state.backend, &session).await?;
-            if caller.actor.is_some() && changes_something(request.method()) {
+            if caller.actor.is_some() && !request.method().is_safe() {
                 state.origin.require_own(request.headers())?;
             }
             caller
@@ -83,10 +97,6 @@ pub(crate) async fn authenticate(
 /// Answers to somebody in particular are kept by no cache.
 fn is_personal(headers: &HeaderMap) -> bool {
     headers.contains_key(header::AUTHORIZATION) || headers.contains_key(header::COOKIE)
-}
-
-fn changes_something(method: &Method) -> bool {
-    !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
 }
 
 async fn by_session(backend: &Backend, session: &Session) -> Result<Caller, Failure> {

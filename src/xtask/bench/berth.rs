@@ -264,6 +264,12 @@ impl Berth {
 
     /// Reads a resource of the REST interface; `None`: there is none.
     pub(super) fn find(&self, path: &str) -> Result<Option<Value>> {
+        let text = self.text(path)?;
+        Ok(text.map(|text| serde_json::from_str(&text)).transpose()?)
+    }
+
+    /// The same as it was sent.
+    pub(super) fn text(&self, path: &str) -> Result<Option<String>> {
         let sent = self
             .agent
             .get(self.url(path))
@@ -278,7 +284,7 @@ impl Berth {
         if !status.is_success() {
             bail!("{path}: {status}: {text}");
         }
-        Ok(Some(serde_json::from_str(&text)?))
+        Ok(Some(text))
     }
 
     /// How many jobs are in a state.

@@ -67,7 +67,7 @@ fn until(berth: &Berth, is_so: impl Fn() -> Result<bool>) -> Result<f64> {
     let (begun, mut answers, mut looked) = (Instant::now(), Vec::new(), Instant::now());
     loop {
         let asked = Instant::now();
-        berth.get("/api/v2/jobs?limit=20")?;
+        berth.text("/api/v2/jobs?limit=20")?.context("there is no list")?;
         answers.push(asked.elapsed().as_secs_f64() * 1e3);
         if looked.elapsed() > LOOK {
             if is_so()? {

@@ -83,6 +83,17 @@ on_both! {
         assert_eq!(jobs::list(&stage.db, &all, at(9)).await?.1, 1);
         let again = write!(stage, |tx| jobs::insert(&tx, &a_job("a", "one")));
         assert!(again > stays, "a number is given once");
+        let conn = stage.db.read();
+        let none = HashSet::new();
+        for (user_name, after, those) in [
+            ("a", JobId(0), HashSet::from([stays, again])),
+            ("a", stays, HashSet::from([again])),
+            ("a", again, none.clone()),
+            ("b", JobId(0), none),
+        ] {
+            let found = jobs::active_after(conn, &user(user_name), after).await?;
+            assert_eq!(HashSet::from_iter(found), those, "{user_name} after {after}");
+        }
         end(&stage, again, 2_000).await?;
         write!(stage, |tx| usage::mark(&tx, &[again]));
         assert_eq!(write!(stage, |tx| jobs::remove_many(&tx, &[again])), [again]);
