@@ -14,6 +14,10 @@
 //! was pointed here reads nothing, and so that no link is made of a name that is not ours
 //! ([`OwnHosts`]).
 //!
+//! **Who looks does not wait for what is done.** Connections have threads of their own, and what only looks is
+//! answered there. What changes something is passed on to the threads that do all the rest: thousands of jobs that
+//! come at once keep those busy.
+//!
 //! **Other servers of the cluster have a door of their own.** They have asked all that already, and say
 //! for whom they ask ([`ServersKey`]).
 
@@ -35,6 +39,7 @@ use std::time::Duration;
 
 use axum::Router;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -61,15 +66,29 @@ pub struct Door {
     tls: Option<Tls>,
     /// Only servers are let in who have it.
     servers: Option<ServersKey>,
+    /// Where connections are, and whoever only looks is answered.
+    looking: Handle,
+    /// Where it is answered what changes something.
+    doing: Handle,
 }
 
 impl Door {
-    /// A door. `trusted` are the proxies in front of us, whose connections are many and whose word
-    /// about the host is taken.
+    /// A door whose connections are in the runtime that it is made in. `trusted` are the proxies in front of us,
+    /// whose connections are many and whose word about the host is taken.
+    ///
+    /// # Panics
+    /// Outside a runtime.
     #[must_use]
     pub fn new(limits: Limits, hosts: OwnHosts, trusted: Vec<IpAddr>, tls: Option<Tls>) -> Self {
         let places = Arc::new(Places::new(&limits, trusted.clone()));
-        Self { limits, places, hosts, trusted, tls, servers: None }
+        let (looking, doing) = (Handle::current(), Handle::current());
+        Self { limits, places, hosts, trusted, tls, servers: None, looking, doing }
+    }
+
+    /// The same with its connections in a runtime of their own.
+    #[must_use]
+    pub fn with_connections_in(self, looking: &Handle) -> Self {
+        Self { looking: looking.clone(), ..self }
     }
 
     /// The same for other servers of the cluster alone, who pass on what they are asked.
@@ -117,7 +136,8 @@ async fn accept(
             Ok((stream, peer)) => {
                 exhausted = false;
                 if let Some(connection) = let_in(&stream, peer, door, stop) {
-                    connections.spawn(connection.run(stream, router.clone()));
+                    let running = connection.run(stream.into_std(), router.clone());
+                    connections.spawn_on(running, &door.looking);
                 }
             }
             Err(error) if is_of_one_connection(error.kind()) => {}

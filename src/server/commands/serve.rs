@@ -17,6 +17,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 use control::Consent;
+use tokio::runtime::{Handle, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -73,14 +74,30 @@ impl Serve {
         let config = Config::load(config.as_deref(), installation::environment(), &flags)?;
         log::start(&config.log)?;
         memory::in_small_pages();
-        let runtime = tokio::runtime::Runtime::new().context("the runtime cannot be started")?;
-        let served = runtime.block_on(serve(config, consent, Notify::starter()));
-        runtime.shutdown_timeout(THREADS);
+        let doing = Runtime::new().context("the runtime cannot be started")?;
+        let looking = looking().context("the runtime of connections cannot be started")?;
+        let serving = serve(config, consent, Notify::starter(), looking.handle());
+        let served = doing.block_on(serving);
+        doing.shutdown_timeout(THREADS);
+        // It ends last: what is done goes by connections to the database and to engines that were opened here.
+        looking.shutdown_timeout(THREADS);
         served
     }
 }
 
-async fn serve(config: Config, consent: Consent, starter: Notify) -> anyhow::Result<()> {
+/// Where connections are and whoever only looks is answered: half as many threads as there are processors.
+fn looking() -> std::io::Result<Runtime> {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    runtime.worker_threads((processors / 2).max(1)).thread_name("looking").enable_all().build()
+}
+
+async fn serve(
+    config: Config,
+    consent: Consent,
+    starter: Notify,
+    looking: &Handle,
+) -> anyhow::Result<()> {
     // Before anything is started, so that a stop while starting is not lost.
     let mut stop = Box::pin(stop_signal()?);
     // Its mistakes are told now, also by a server that does not lead yet.
@@ -88,7 +105,7 @@ async fn serve(config: Config, consent: Consent, starter: Notify) -> anyhow::Res
     config.notifying()?;
     listen::raise_open_files();
     // Before anything takes its time, so that nobody else takes the port meanwhile.
-    let sockets = Sockets::open(&config)?;
+    let sockets = Sockets::open(&config, looking.clone())?;
     let (desk, shutdown) = (Desk::default(), CancellationToken::new());
     let roles = (&desk, &shutdown);
     let mut office = Office::new((&config, consent), sockets.of_servers()?, roles)?;

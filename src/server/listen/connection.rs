@@ -1,6 +1,7 @@
 //! One connection from its first byte to its last.
 
 use std::convert::Infallible;
+use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use socket2::{SockRef, TcpKeepalive};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, timeout};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 use tower::ServiceExt as _;
 
 use super::body::{Attended, Late, Patient};
@@ -61,7 +63,15 @@ enum Speech {
 
 impl Connection {
     /// Answers what is asked on it, until it ends.
-    pub(super) async fn run(self, stream: TcpStream, router: Router) {
+    pub(super) async fn run(self, stream: io::Result<std::net::TcpStream>, router: Router) {
+        // From now on it is watched by the runtime that this is in.
+        let stream = match stream.and_then(TcpStream::from_std) {
+            Ok(stream) => stream,
+            Err(error) => {
+                tracing::debug!(peer = %self.peer, %error, "a connection was lost as it came");
+                return;
+            }
+        };
         prepare(&stream);
         let (stream, speech): (Box<dyn Stream>, _) = match &self.door.tls {
             None => (Box::new(stream), Speech::Http1),
@@ -219,11 +229,27 @@ impl Asked {
         let late = Late::default();
         let body = Patient::new(body, self.door.limits.body, late.clone());
         let request = Request::from_parts(parts, Body::new(body));
-        let response = match self.router.clone().oneshot(request).await {
-            Ok(response) => response,
-            Err(never) => match never {},
-        };
+        let response = self.respond(request).await;
         if late.is() { too_late(http1) } else { response }
+    }
+
+    /// What only looks is answered here, and what changes something with all else that is done.
+    async fn respond(&self, request: Request<Body>) -> Response<Body> {
+        let only_looks = request.method().is_safe();
+        let responding = self.router.clone().oneshot(request);
+        let Ok(response) = if only_looks {
+            responding.await
+        } else {
+            // It goes when nobody waits for it any more, as it would here.
+            match AbortOnDropHandle::new(self.door.doing.spawn(responding)).await {
+                Ok(response) => response,
+                Err(ended) => match ended.try_into_panic() {
+                    Ok(panic) => std::panic::resume_unwind(panic),
+                    Err(_stopped) => Ok(StatusCode::SERVICE_UNAVAILABLE.into_response()),
+                },
+            }
+        };
+        response
     }
 }
 

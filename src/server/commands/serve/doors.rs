@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::Context;
 use control::Steady;
 use tokio::net::TcpListener;
+use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -24,6 +25,8 @@ pub(super) struct Sockets {
     redirect: Vec<TcpListener>,
     metrics: Vec<TcpListener>,
     servers: Vec<TcpListener>,
+    /// Where connections are.
+    looking: Handle,
 }
 
 /// What is listened at, ready to answer.
@@ -41,7 +44,7 @@ pub(super) struct Doors {
 }
 
 impl Sockets {
-    pub(super) fn open(config: &Config) -> anyhow::Result<Self> {
+    pub(super) fn open(config: &Config, looking: Handle) -> anyhow::Result<Self> {
         let portal = listen::bind(config.listen)
             .with_context(|| format!("listen = {}: cannot be served at", config.listen))?;
         let also = |key: &str, address: Option<SocketAddr>| match address {
@@ -52,7 +55,7 @@ impl Sockets {
         let redirect = also("tls.http_redirect", config.tls.http_redirect)?;
         let metrics = also("metrics.listen", config.metrics.listen)?;
         let servers = also("servers.listen", config.servers.listen)?;
-        Ok(Self { portal, redirect, metrics, servers })
+        Ok(Self { portal, redirect, metrics, servers, looking })
     }
 
     /// Where other servers of the cluster reach this one, if they do.
@@ -80,7 +83,8 @@ impl Sockets {
             let hosts = OwnHosts::new(Machine::read(), named, public_url, proxy_url)
                 .with_certificate(tls.clone());
             let tls = tls.clone().filter(|_| encrypted);
-            Door::new(limits, hosts, trusted_proxies.clone(), tls)
+            let door = Door::new(limits, hosts, trusted_proxies.clone(), tls);
+            door.with_connections_in(&self.looking)
         };
         let ways = listen::redirect(public_url, proxy_url, address.port());
         let (portal, redirect, metrics) = (door(true), (door(false), ways), door(false));

@@ -2,6 +2,7 @@
 //! passes in clear.
 
 mod acme;
+mod apart;
 mod names;
 mod planted;
 mod program;
@@ -32,10 +33,14 @@ struct Bare {
 
 impl Bare {
     fn open(router: Router, limits: Limits) -> Self {
+        Self::with(router, limits, |door| door)
+    }
+
+    fn with(router: Router, limits: Limits, made: impl FnOnce(Door) -> Door) -> Self {
         let sockets = bind("127.0.0.1:0".parse().unwrap()).unwrap();
         let address = sockets[0].local_addr().unwrap();
         let hosts = OwnHosts::new(Machine::default(), [], None, None);
-        let door = Door::new(limits, hosts, Vec::new(), None);
+        let door = made(Door::new(limits, hosts, Vec::new(), None));
         let stop = CancellationToken::new();
         let stopping = stop.clone();
         let ended = tokio::spawn(async move { serve(sockets, door, router, &stopping).await });
