@@ -33,16 +33,16 @@ mod clock;
 
 use clock::NodeClock;
 
-/// The engine is asked whether it is there so often, where there are not thousands.
+/// The engine is asked whether it is there so often: this and the next two where there are not thousands.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 /// Its containers are looked at so often even when nothing calls for it, by the next heartbeat.
 const LOOK: Duration = Duration::from_secs(30);
+/// Containers of other clusters are looked for so often.
+const MEET: Duration = Duration::from_secs(60);
 /// Its GPUs are looked for so often.
 const PROBE: Duration = Duration::from_secs(600);
 /// A look takes so long at most, however many containers are to be asked for one by one.
 const LONGEST_LOOK: Duration = Duration::from_secs(60);
-/// Containers of other clusters are looked for so often.
-const MEET: Duration = Duration::from_secs(60);
 /// So many changes are answered by one look.
 const CHANGES_AT_ONCE: usize = 1_024;
 /// So many containers of other clusters are told of.
@@ -168,8 +168,8 @@ impl Watcher {
         let mut changes = changes.ready_chunks(CHANGES_AT_ONCE);
         let seldom = turns::seldom(self.shared.nodes.cluster().nodes.len());
         let mut heartbeat = turns::every(&self.name, HEARTBEAT * seldom);
-        let mut look = Turn::of(&self.name, LOOK);
-        let mut strangers = Turn::of(&self.name, MEET);
+        let mut look = Turn::of(&self.name, LOOK * seldom);
+        let mut strangers = Turn::of(&self.name, MEET * seldom);
         let mut is_told = true;
         let mut probe = Turn::of(&self.name, PROBE);
         let finds_gpus = self.options.gpu_runtime.finds_gpus();
