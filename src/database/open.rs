@@ -8,22 +8,17 @@ use crate::jobs::Listing;
 use crate::lead::Mandate;
 use crate::transaction::begin_writing;
 use crate::{Error, Result, Transaction};
+use connections::Connections;
 use pulse::Pulse;
 use sqlite::SqliteFile;
 
+mod connections;
 mod limits;
 mod postgres;
 mod pulse;
 mod sqlite;
 
 pub use limits::Limits;
-
-/// Connections to one database, each kind for what it is named after.
-struct Connections {
-    writer: DatabaseConnection,
-    reader: DatabaseConnection,
-    looker: DatabaseConnection,
-}
 
 tokio::task_local! {
     /// Set while somebody only looks.

@@ -7,7 +7,7 @@ use sea_orm::SqlxPostgresConnector;
 use sea_orm::sqlx::postgres::PgPoolOptions;
 use sea_orm::sqlx::{self, ConnectOptions, Connection};
 
-use super::Connections;
+use super::connections::Connections;
 use super::limits::{Limits, STATEMENTS};
 use crate::{Result, address, migrations};
 

@@ -11,7 +11,7 @@ use sea_orm::sqlx::sqlite::{
 use sea_orm::sqlx::{ConnectOptions, Connection};
 use sea_orm::{ConnectionTrait, DatabaseConnection, SqlxSqliteConnector, Statement};
 
-use super::Connections;
+use super::connections::Connections;
 use super::limits::{Limits, STATEMENTS};
 use crate::{Error, Result, migrations};
 
