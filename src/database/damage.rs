@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::ids::{JobId, NodeName};
+use protocol::spec::JobSpec;
 
 use crate::{ConnectionTrait, Error, Result, attempts, jobs, tasks};
 
@@ -27,12 +28,15 @@ pub struct Unreadable {
 }
 
 /// Reads everything that there is of jobs that have not ended, and says of which of them not all can
-/// be read.
+/// be read. Their specs, which are the most of it, `learn` is told.
 ///
 /// # Errors
 /// See [`Error`].
-pub async fn look(conn: &impl ConnectionTrait) -> Result<Vec<Damaged>> {
-    let (active, mut errors) = jobs::examine(conn).await?;
+pub async fn look(
+    conn: &impl ConnectionTrait,
+    learn: impl FnMut(JobId, JobSpec),
+) -> Result<Vec<Damaged>> {
+    let (active, mut errors) = jobs::examine(conn, learn).await?;
     errors.extend(attempts::examine(conn, &active).await?);
     errors.extend(tasks::examine(conn).await?);
     let mut rows: BTreeMap<JobId, Vec<Unreadable>> = BTreeMap::new();

@@ -156,6 +156,8 @@ pub(crate) struct Queue {
     /// Jobs of which their deadlines say something else from a moment on.
     turning: BTreeSet<(Timestamp, JobId)>,
     next: usize,
+    /// Lines that were needed when others were forgotten last.
+    needed: usize,
     /// How long those who borrow stay.
     pub(crate) loans: Loans,
 }
@@ -195,8 +197,10 @@ impl Queue {
         class: Class,
         away: impl Iterator<Item = LineIndex>,
     ) -> LineIndex {
-        if self.lines.len() > 1024 + 4 * self.active.len() {
+        // Where many are needed, though nobody waits in them for now, it is not looked for each that comes.
+        if self.lines.len() > 1024 + 4 * self.active.len().max(self.needed) {
             self.forget(away);
+            self.needed = self.lines.len();
         }
         self.next += 1;
         let number = LineIndex::from(self.next);

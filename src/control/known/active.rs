@@ -88,9 +88,14 @@ impl ActiveJobs {
         lock(&self.damage)
     }
 
-    /// Looks for what cannot be read, and says what is new.
+    /// Looks for what cannot be read, and says what is new. What can be read of specs is not read again.
     pub(crate) async fn look_for_damage(&self, database: &Database) -> Result<(), database::Error> {
-        let found = database::damage::look(database.read()).await?;
+        let learn = |id, spec| {
+            if self.spec(id).is_none() {
+                self.learn_spec(id, spec);
+            }
+        };
+        let found = database::damage::look(database.read(), learn).await?;
         for Damaged { job, rows, .. } in found.iter().filter(|damaged| self.damage().add(damaged)) {
             for Unreadable { row, why } in rows {
                 tracing::error!(%job, "{row} cannot be read ({why}): the job is left alone as it is");

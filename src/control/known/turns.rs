@@ -14,8 +14,8 @@ const PARTS: u32 = 100;
 
 /// Where there are more nodes than this, each is looked after more seldom, up to so many times: a server would do
 /// little else.
-const MANY: usize = 5_000;
-pub(crate) const MOST_SELDOM: u32 = 3;
+const MANY: usize = 2_500;
+pub(crate) const MOST_SELDOM: u32 = 4;
 
 /// From here on periods are counted.
 static BEGAN: LazyLock<Instant> = LazyLock::new(Instant::now);
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn each_of_thousands_is_looked_after_more_seldom_and_yet_before_long() {
-        assert_eq!([0, 1, 5_000, 5_001, 10_000, 100_000].map(seldom), [1, 1, 1, 2, 2, 3]);
+        assert_eq!([0, 1, 2_500, 2_501, 10_000, 100_000].map(seldom), [1, 1, 1, 2, 4, 4]);
     }
 
     #[test]

@@ -295,6 +295,7 @@ fn spec(specs: &HashMap<i64, String>, job: i64) -> Result<JobSpec> {
 /// The jobs that have not ended, and those of them whose rows or specs cannot be read, each with why.
 pub(crate) async fn examine(
     conn: &impl ConnectionTrait,
+    mut learn: impl FnMut(JobId, JobSpec),
 ) -> Result<(Vec<JobId>, Vec<(JobId, Error)>)> {
     let ended = |word: &String| State::from_word(word).is_some_and(State::is_final);
     let words = words(conn).await?.into_iter().filter(|word| !ended(word));
@@ -308,7 +309,10 @@ pub(crate) async fn examine(
         let specs = specs(conn, some.iter().map(|row| row.id).collect()).await?;
         for row in some {
             let job = JobId(row.id);
-            unreadable.extend(spec(&specs, row.id).err().map(|error| (job, error)));
+            match spec(&specs, row.id) {
+                Ok(spec) => learn(job, spec),
+                Err(error) => unreadable.push((job, error)),
+            }
             unreadable.extend(row.into_row().err().map(|error| (job, error)));
         }
     }

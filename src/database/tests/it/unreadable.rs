@@ -69,7 +69,7 @@ on_both! {
         let row = format!("row {other}/0 of table attempts");
         assert_names(attempts::of_jobs(conn, &both).await, &row);
         assert_eq!(attempts::readable_of_jobs(conn, &both).await?, [attempt_of(whole, 0)]);
-        assert_eq!(damage::look(conn).await?, []);
+        assert_eq!(damage::look(conn, |_, _| {}).await?, []);
     }
 
     async fn what_cannot_be_read_of_jobs_that_go_on_is_named(stage) {
@@ -87,7 +87,8 @@ on_both! {
             tamper(&stage, change).await?;
         }
         let conn = stage.db.read();
-        let damaged = damage::look(conn).await?;
+        let mut learned = BTreeSet::new();
+        let damaged = damage::look(conn, |job, _| drop(learned.insert(job))).await?;
         let said = |Damaged { job, rows, nodes }: &Damaged| {
             let rows: Vec<_> = rows.iter().map(|unreadable| unreadable.row.clone()).collect();
             (*job, rows.join(", "), nodes.iter().cloned().collect::<Vec<_>>())
@@ -99,6 +100,7 @@ on_both! {
             (lost, format!("job {lost}"), vec![]),
         ];
         assert_eq!(damaged.iter().map(said).collect::<Vec<_>>(), expected);
+        assert_eq!(learned, BTreeSet::from([fine, waits, paused, holds]));
         let others: BTreeSet<JobId> = damaged.iter().map(|damaged| damaged.job).collect();
         assert_names(jobs::active(conn).await, &format!("row {waits} of table jobs"));
         let active = jobs::active_but(conn, &others).await?;
