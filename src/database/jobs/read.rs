@@ -211,7 +211,7 @@ fn going_on_of(user: &UserName) -> Select<row::Entity> {
 
 /// Says whose a job is that is found by something else: SQLite would rather come past all that he has ever submitted.
 fn is_of(user: &UserName) -> Expr {
-    ExprTrait::is(row::Column::UserName.eq(user.as_str()), true)
+    ExprTrait::is(row::Column::UserName.eq(user.as_str()), Expr::custom_keyword("TRUE"))
 }
 
 fn going_on() -> Select<row::Entity> {
