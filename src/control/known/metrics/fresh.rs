@@ -177,12 +177,12 @@ mod tests {
     #[test]
     fn who_is_measured_more_seldom_has_no_holes_and_who_was_away_has() {
         let mut fresh = Fresh::default();
-        for step in [0, 2, 5, 9] {
+        for step in [0, 2, 6, 11] {
             pushed(&mut fresh, step..step + 1);
         }
-        let held = [Some(0.0), Some(2.0), Some(2.0), Some(5.0), Some(5.0), Some(5.0)];
-        let expected = [&held[..], &[None; 3], &[Some(9.0)]].concat();
-        assert_eq!(seen(&fresh, 0, 10), expected);
+        let held = [&[Some(0.0)][..], &[Some(2.0); 2], &[Some(6.0); HELD as usize]].concat();
+        let expected = [&held[..], &[None; 4], &[Some(11.0)]].concat();
+        assert_eq!(seen(&fresh, 0, 12), expected);
     }
 
     #[test]
