@@ -180,7 +180,7 @@ mod tests {
         for step in [0, 2, 6, 11] {
             pushed(&mut fresh, step..step + 1);
         }
-        let held = [&[Some(0.0)][..], &[Some(2.0); 2], &[Some(6.0); HELD as usize]].concat();
+        let held = [&[Some(0.0)][..], &[Some(2.0); 2], &[Some(6.0); 4]].concat();
         let expected = [&held[..], &[None; 4], &[Some(11.0)]].concat();
         assert_eq!(seen(&fresh, 0, 12), expected);
     }
