@@ -408,3 +408,33 @@ impl Queue {
         debug_assert!(self.lines.values().all(|line| self.numbers.contains_key(&line.name)));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ops::Range;
+
+    use super::*;
+    use crate::state::State;
+    use crate::story::{NOW, cluster, job};
+
+    /// Jobs that wait for a moment, each in a line of its own.
+    fn rest(state: &mut State, numbers: Range<i64>) {
+        for number in numbers {
+            let user = format!("user-{number}").parse().unwrap();
+            let not_before = Some(NOW.plus_millis(1_000));
+            let request = job(number).gpus(1, &[]).request;
+            state.submit(&Request { user, not_before, ..request });
+        }
+    }
+
+    #[test]
+    fn lines_that_nobody_needs_are_looked_for_seldom_and_forgotten() {
+        let mut state = State::of(&cluster().node("a").gpus(1, "A100").snapshot);
+        rest(&mut state, 1..5_001);
+        assert_eq!(state.queue.lines.len(), 5_000, "somebody rests in each");
+        assert_eq!(state.queue.needed, 1_025, "it was looked for them once");
+        (1..5_001).for_each(|number| state.cancel(JobId(number)));
+        rest(&mut state, 5_001..10_001);
+        assert_eq!(state.queue.lines.len(), 5_000, "of the earlier ones nobody is left");
+    }
+}

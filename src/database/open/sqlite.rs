@@ -20,8 +20,6 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Connections that only read: as many as processors can be busy with, and some that may wait for the disk. Each has a
 /// thread of its own, and keeps statements and a part of the file for itself.
 const READERS: std::ops::RangeInclusive<usize> = 4..=8;
-/// Some more, kept for who only looks: what a page reads takes a millisecond or two.
-const LOOKERS: u32 = 2;
 /// Pages of the log after which its writer brings them back into the file. What is written again and again
 /// until then, as the rows of jobs are that just run, is brought back once.
 const LOG_PAGES: &str = "4000";
@@ -73,7 +71,8 @@ pub(super) async fn open(path: &Path, limits: Limits) -> Result<(Connections, Sq
     }
     migrations::run(&writer).await.map_err(of_file)?;
     let reading = options.pragma("query_only", "on");
-    let looker = connect(pool(LOOKERS), reading.clone()).await.map_err(of_file)?;
+    // Half as many more are kept for who only looks: what a page reads takes a millisecond or two.
+    let looker = connect(pool(readers() / 2), reading.clone()).await.map_err(of_file)?;
     let reader = connect(pool(readers()), reading).await.map_err(of_file)?;
     let file = SqliteFile { name, looked_through, damage: OnceLock::new(), _lock: lock };
     Ok((Connections { writer, reader, looker }, file))
