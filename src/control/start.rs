@@ -224,7 +224,7 @@ pub async fn start(options: Options) -> Result<Control, Error> {
         readings: Readings::default(),
         counts,
     });
-    shared.jobs.active.look_for_damage(&shared.store.database).await?;
+    shared.jobs.active.start(&shared.store.database).await?;
     loops::images::hold(&shared.store, &shared.containers).await?;
     shared.outbound.posted.know(database::notifications::list(shared.store.database.read()).await?);
     let (submissions, inbox) = Submissions::new();

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use protocol::ids::{JobId, NodeName};
 use protocol::spec::JobSpec;
 
-use crate::{ConnectionTrait, Error, Result, attempts, jobs, tasks};
+use crate::jobs::{self, JobRow};
+use crate::{ConnectionTrait, Error, Result, attempts, tasks};
 
 /// A job of which something cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,13 +29,13 @@ pub struct Unreadable {
 }
 
 /// Reads everything that there is of jobs that have not ended, and says of which of them not all can
-/// be read. Their specs, which are the most of it, `learn` is told.
+/// be read. The rows and specs, which are the most of it, `learn` is told, in any order.
 ///
 /// # Errors
 /// See [`Error`].
 pub async fn look(
     conn: &impl ConnectionTrait,
-    learn: impl FnMut(JobId, JobSpec),
+    learn: impl FnMut(JobRow, JobSpec),
 ) -> Result<Vec<Damaged>> {
     let (active, mut errors) = jobs::examine(conn, learn).await?;
     errors.extend(attempts::examine(conn, &active).await?);

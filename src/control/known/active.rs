@@ -12,6 +12,7 @@ use protocol::spec::JobSpec;
 use protocol::state::State;
 
 use crate::known::damage::Damage;
+use crate::known::told::Touched;
 use crate::lock::lock;
 
 /// A job that has not ended.
@@ -36,6 +37,8 @@ pub(crate) struct ActiveJobs {
     /// What cannot be read of them.
     damage: Mutex<Damage>,
     specs: Mutex<HashMap<JobId, Arc<JobSpec>>>,
+    /// All of them as they were when the server started, for who asks for all of them first.
+    at_start: Mutex<Option<Vec<Active>>>,
 }
 
 impl ActiveJobs {
@@ -46,6 +49,21 @@ impl ActiveJobs {
         let active = self.with_specs(database, rows).await?;
         let ids: HashSet<JobId> = active.iter().map(|job| job.row.id).collect();
         lock(&self.specs).retain(|id, _| ids.contains(id));
+        Ok(active)
+    }
+
+    /// The same. Those that were read at the start are not read again, but for what has been told since.
+    pub(crate) async fn all_since_start(
+        &self,
+        database: &Database,
+        told: &Touched,
+    ) -> Result<Vec<Active>, database::Error> {
+        let Some(mut active) = lock(&self.at_start).take() else { return self.all(database).await };
+        let Touched { changed, ended } = told;
+        active.retain(|Active { row, .. }| !changed.contains(&row.id) && !ended.contains(&row.id));
+        let changed: Vec<JobId> = changed.iter().copied().collect();
+        active.extend(self.of(database, &changed).await?);
+        active.sort_unstable_by_key(|job| job.row.id);
         Ok(active)
     }
 
@@ -88,13 +106,25 @@ impl ActiveJobs {
         lock(&self.damage)
     }
 
-    /// Looks for what cannot be read, and says what is new. What can be read of specs is not read again.
-    pub(crate) async fn look_for_damage(&self, database: &Database) -> Result<(), database::Error> {
-        let learn = |id, spec| {
-            if self.spec(id).is_none() {
-                self.learn_spec(id, spec);
-            }
+    /// Reads all of them as the server starts, before anybody writes, and says what cannot be read.
+    pub(crate) async fn start(&self, database: &Database) -> Result<(), database::Error> {
+        let mut active = Vec::new();
+        let learn = |row: JobRow, spec| {
+            let spec = self.limited(&row, self.learn_spec(row.id, spec));
+            active.push(Active { row: Arc::new(row), spec });
         };
+        self.look_for_damage(database, learn).await?;
+        active.retain(|job| !self.damage().jobs().contains(&job.row.id));
+        *lock(&self.at_start) = Some(active);
+        Ok(())
+    }
+
+    /// Looks for what cannot be read, and says what is new. What can be read `learn` is told.
+    async fn look_for_damage(
+        &self,
+        database: &Database,
+        learn: impl FnMut(JobRow, JobSpec),
+    ) -> Result<(), database::Error> {
         let found = database::damage::look(database.read(), learn).await?;
         for Damaged { job, rows, .. } in found.iter().filter(|damaged| self.damage().add(damaged)) {
             for Unreadable { row, why } in rows {
@@ -109,7 +139,7 @@ impl ActiveJobs {
         if !matches!(error, database::Error::Corrupt { .. }) {
             return;
         }
-        if let Err(error) = self.look_for_damage(database).await {
+        if let Err(error) = self.look_for_damage(database, |_, _| {}).await {
             tracing::error!(%error, "it is not known which rows cannot be read");
         }
     }
@@ -165,5 +195,66 @@ impl ActiveJobs {
             Some(Active { row: Arc::new(row), spec })
         });
         Ok(active.collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use database::Transaction;
+    use database::jobs::{JobUpdate, NewJob};
+    use protocol::document::Syntax;
+    use protocol::ids::JobKey;
+    use protocol::time::Timestamp;
+
+    use super::*;
+    use crate::known::queue::tests::spec;
+
+    async fn came(transaction: &Transaction, name: &str) -> JobId {
+        let key = JobKey { user: "ada".parse().unwrap(), name: name.parse().unwrap() };
+        let (spec, text) = (spec(1, 0), String::new());
+        let submitted_at = Timestamp(1_000);
+        let job = NewJob { key, spec, text, syntax: Syntax::Json, submitted_at };
+        database::jobs::insert(transaction, &job).await.unwrap()
+    }
+
+    async fn becomes(transaction: &Transaction, job: JobId, state: State) {
+        let update = JobUpdate::to(state);
+        assert!(database::jobs::update(transaction, job, State::Waiting, update).await.unwrap());
+    }
+
+    fn states(active: &[Active]) -> Vec<(JobId, State)> {
+        active.iter().map(|job| (job.row.id, job.row.state)).collect()
+    }
+
+    #[tokio::test]
+    async fn what_was_read_at_the_start_is_taken_once_and_with_what_was_told_since() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}", folder.path().join("berth.db").display());
+        let database = Database::open(&url).await.unwrap();
+        let before = database.begin().await.unwrap();
+        let [damaged, ends, starts, waits] = [
+            came(&before, "damaged").await,
+            came(&before, "ends").await,
+            came(&before, "starts").await,
+            came(&before, "waits").await,
+        ];
+        let sql = format!("UPDATE job_files SET spec = 'no' WHERE job = {damaged}");
+        database::ConnectionTrait::execute_unprepared(&before, &sql).await.unwrap();
+        before.commit().await.unwrap();
+        let active = ActiveJobs::default();
+        active.start(&database).await.unwrap();
+        let since = database.begin().await.unwrap();
+        becomes(&since, ends, State::Stopped).await;
+        becomes(&since, starts, State::Preparing).await;
+        let comes = came(&since, "comes").await;
+        let untold = came(&since, "untold").await;
+        since.commit().await.unwrap();
+        let told = Touched { changed: [starts, comes].into(), ended: [ends].into() };
+        let first = active.all_since_start(&database, &told).await.unwrap();
+        let known = [(starts, State::Preparing), (waits, State::Waiting), (comes, State::Waiting)];
+        assert_eq!(states(&first), known, "nothing else is read again");
+        let second = active.all_since_start(&database, &Touched::default()).await.unwrap();
+        assert_eq!(states(&second), [&known[..], &[(untold, State::Waiting)]].concat());
+        assert_eq!(*first[1].spec, spec(1, 0));
     }
 }

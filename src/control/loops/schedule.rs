@@ -117,7 +117,7 @@ async fn pass(shared: &Arc<Shared>, compare: bool) -> Result<usize, Failed> {
     let mut touched = shared.live.touched();
     touched.changed.extend(untold);
     let news = match anew {
-        true => News::whole(&shared.jobs.active, &shared.store.database).await?,
+        true => News::whole(&shared.jobs.active, &shared.store.database, &touched).await?,
         false => News::of_jobs(&shared.jobs.active, &shared.store.database, touched).await?,
     };
     let (decided, moved) = decide(&shared.jobs, &shared.nodes, news).await?;

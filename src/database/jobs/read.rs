@@ -6,7 +6,7 @@ use protocol::spec::JobSpec;
 use protocol::state::State;
 use sea_orm::entity::prelude::*;
 use sea_orm::sea_query::{ExprTrait, SelectStatement};
-use sea_orm::{QueryOrder, QuerySelect, QueryTrait, Select, Statement};
+use sea_orm::{FromQueryResult, JoinType, QueryOrder, QuerySelect, QueryTrait, Select, Statement};
 
 use super::job::{Job, JobRow};
 use super::{file, row};
@@ -287,36 +287,74 @@ async fn specs(conn: &impl ConnectionTrait, jobs: Vec<i64>) -> Result<HashMap<i6
 }
 
 fn spec(specs: &HashMap<i64, String>, job: i64) -> Result<JobSpec> {
-    let text = specs.get(&job);
-    let text = text.ok_or_else(|| Error::corrupt(format!("job {job}"), "its file is missing"))?;
+    let text = specs.get(&job).ok_or_else(|| without_file(job))?;
     file::spec(job, text)
 }
 
-/// The jobs that have not ended, and those of them whose rows or specs cannot be read, each with why.
+fn without_file(job: i64) -> Error {
+    Error::corrupt(format!("job {job}"), "its file is missing")
+}
+
+/// What is stored of a job.
+#[derive(FromQueryResult)]
+struct Stored {
+    #[sea_orm(nested)]
+    row: row::Model,
+    spec: Option<String>,
+}
+
+/// The jobs that have not ended, and those of them whose rows or specs cannot be read, each with why. What can be read
+/// `learn` is told.
 pub(crate) async fn examine(
     conn: &impl ConnectionTrait,
-    mut learn: impl FnMut(JobId, JobSpec),
+    mut learn: impl FnMut(JobRow, JobSpec),
 ) -> Result<(Vec<JobId>, Vec<(JobId, Error)>)> {
-    let ended = |word: &String| State::from_word(word).is_some_and(State::is_final);
-    let words = words(conn).await?.into_iter().filter(|word| !ended(word));
-    let rows = of_states(words).all(conn).await?;
-    let jobs: Vec<JobId> = rows.iter().map(|row| JobId(row.id)).collect();
-    let mut unreadable = Vec::new();
-    let mut rows = rows.into_iter().peekable();
-    while rows.peek().is_some() {
-        // Specs may be long: never more of them are in memory than one statement reads.
-        let some: Vec<row::Model> = rows.by_ref().take(ROWS_A_STATEMENT).collect();
-        let specs = specs(conn, some.iter().map(|row| row.id).collect()).await?;
-        for row in some {
-            let job = JobId(row.id);
-            match spec(&specs, row.id) {
-                Ok(spec) => learn(job, spec),
-                Err(error) => unreadable.push((job, error)),
+    let (mut jobs, mut unreadable) = (Vec::new(), Vec::new());
+    let mut take = |Stored { row, spec }: Stored| {
+        let job = JobId(row.id);
+        jobs.push(job);
+        let spec = spec.ok_or_else(|| without_file(job.0));
+        match (spec.and_then(|text| file::spec(job.0, &text)), row.into_row()) {
+            (Ok(spec), Ok(row)) => learn(row, spec),
+            (spec, row) => {
+                let why = spec.err().into_iter().chain(row.err());
+                unreadable.extend(why.map(|error| (job, error)));
             }
-            unreadable.extend(row.into_row().err().map(|error| (job, error)));
+        }
+    };
+    let ended = |word: &String| State::from_word(word).is_some_and(State::is_final);
+    for word in words(conn).await?.into_iter().filter(|word| !ended(word)) {
+        let part = async |after| part(&word, after).into_model::<Stored>().all(conn).await;
+        // Specs may be long: never more of them are in memory than two statements read.
+        let mut some = part(None).await?;
+        while let Some(Stored { row: last, .. }) = some.last() {
+            let after = Some((last.submitted_at, last.id));
+            // The database reads on while what it has read is taken in.
+            let taken = async { some.into_iter().for_each(&mut take) };
+            let (next, ()) = tokio::join!(part(after), taken);
+            some = next?;
         }
     }
     Ok((jobs, unreadable))
+}
+
+/// Some jobs in a state, be it one or not, after one of them, in the order of the index `jobs_by_state`; each with its
+/// spec.
+fn part(state: &str, after: Option<(i64, i64)>) -> Select<row::Entity> {
+    let (at, id) = (row::Column::SubmittedAt, row::Column::Id);
+    let file = row::Entity::belongs_to(file::Entity).from(id).to(file::Column::Job);
+    let mut query = row::Entity::find()
+        .join(JoinType::LeftJoin, file.into())
+        .column(file::Column::Spec)
+        .filter(row::Column::State.eq(state))
+        .order_by_asc(at)
+        .order_by_asc(id)
+        .limit(u64::try_from(ROWS_A_STATEMENT).ok());
+    if let Some(last) = after {
+        let place = Expr::tuple([at.into_expr(), id.into_expr()]);
+        query = query.filter(place.gt(Expr::tuple([last.0.into(), last.1.into()])));
+    }
+    query
 }
 
 /// What is written in the column of states, be it a state or not: each word is looked for beyond the
@@ -353,10 +391,15 @@ mod tests {
             last_of_state(State::Failed, 9),
             of_states(["WAITING", "RUNNING"]),
             going_on_of(&"ada".parse().unwrap()),
+            part("WAITING", None),
+            part("WAITING", Some((9, 9))),
         ] {
             let steps = plan::of(query.build(DbBackend::Sqlite)).await;
             assert!(steps[0].contains("USING INDEX jobs_by_state"), "{steps:?}");
         }
+        let steps = plan::of(part("WAITING", Some((9, 9))).build(DbBackend::Sqlite)).await;
+        assert!(steps[0].contains("(state=? AND submitted_at>?)"), "{steps:?}");
+        assert!(!steps.iter().any(|step| step.contains("TEMP B-TREE")), "{steps:?}");
         let lately = going_on_after(&"ada".parse().unwrap(), JobId(9));
         let steps = plan::of(lately.build(DbBackend::Sqlite)).await;
         assert!(steps[0].contains("USING INTEGER PRIMARY KEY (rowid>?)"), "{steps:?}");

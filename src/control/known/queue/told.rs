@@ -46,12 +46,13 @@ impl News {
         self.whole
     }
 
-    /// Everything.
+    /// Everything, with what was told of it until now.
     pub(crate) async fn whole(
         active: &ActiveJobs,
         database: &Database,
+        told: &Touched,
     ) -> Result<Self, database::Error> {
-        let jobs = active.all(database).await?;
+        let jobs = active.all_since_start(database, told).await?;
         let others = active.damage().jobs().clone();
         let tasks = database::tasks::active_but(database.read(), &others).await?;
         Self::of(database, jobs, tasks, true).await
