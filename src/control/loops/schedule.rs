@@ -3,6 +3,7 @@
 mod leave;
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -37,24 +38,30 @@ use leave::Leaving;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// So often what is known is compared with what is stored, whatever was told, and what is expected of jobs
-/// is looked at anew: it changes with every run.
-const COMPARED: Duration = Duration::from_secs(30);
+/// is looked at anew: it changes with every run. Where very many wait it is done more seldom,
+const COMPARED: RangeInclusive<Duration> = Duration::from_secs(30)..=Duration::from_secs(300);
+/// so that it takes one part of the time in so many.
+const COMPARING: u32 = 100;
 
 /// Without it no job starts.
 pub(crate) const RHYTHM: Rhythm = Rhythm::needed(Duration::from_secs(30));
 
 /// Runs until shutdown.
 pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: CancellationToken) {
-    let mut compared = Instant::now();
+    let (mut compared, mut rest) = (Instant::now(), *COMPARED.start());
     // It begins after a panic, too, and nobody knows what that pass had come to.
     doubt(&shared.live, &shared.jobs).await;
     loop {
         let began = Instant::now();
-        let compare = compared.elapsed() >= COMPARED;
+        let compare = compared.elapsed() >= rest;
         let moved = match pass(&shared, compare).await {
             Ok(moved) => {
                 passes.ended(began);
-                compared = if compare { began } else { compared };
+                if compare {
+                    let took = began.elapsed();
+                    (compared, rest) =
+                        (began, (took * COMPARING).clamp(*COMPARED.start(), *COMPARED.end()));
+                }
                 moved
             }
             Err(error) => {
