@@ -32,6 +32,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
+use self::berth::Home;
 use self::figures::{Course, Measured, Missed};
 use self::postgres::Kind;
 use crate::release;
@@ -149,7 +150,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         None if names == [Name::Scheduler] => PathBuf::new(),
         None => release::build(workspace)?,
     };
-    let mut missed = Missed::default();
+    let (mut missed, _home) = (Missed::default(), Home);
     let database = options.database.unwrap_or(Kind::Sqlite);
     for name in names {
         let measured = match name {
