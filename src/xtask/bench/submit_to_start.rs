@@ -24,6 +24,9 @@ const PAIRS: usize = 25;
 /// Pairs before them, which warm caches on both sides.
 const WARM_UP: usize = 3;
 
+/// The label of containers that are not Berth's.
+const BARE: &str = "bare-docker-run";
+
 pub(super) fn measure(workspace: &Workspace, binary: &Path) -> Result<Vec<Measured>> {
     let archive = setup::for_testing(workspace)?;
     let private = PrivateEngine::start(&PrivateEngine::folder())?;
@@ -64,7 +67,7 @@ fn by_berth(berth: &Berth, starts: &mut Starts, number: usize) -> Result<f64> {
     let job = small_job(&name, IMAGE, "true");
     let begun = now()?;
     berth.submit(&job)?;
-    let started = starts.next()?;
+    let started = starts.next("berth.job")?;
     wait_for_end(berth, &name)?;
     milliseconds(begun, started)
 }
@@ -73,10 +76,11 @@ fn by_berth(berth: &Berth, starts: &mut Starts, number: usize) -> Result<f64> {
 fn by_docker(engine: &Engine, starts: &mut Starts) -> Result<f64> {
     let mut docker = engine.client()?;
     docker.args(["run", "--rm", "--network", "host", "--cpus", "1", "--memory", "256m"]);
+    docker.args(["--label", BARE]);
     docker.args([IMAGE, "bash", "-c", "true"]);
     let begun = now()?;
     output(&mut docker)?;
-    milliseconds(begun, starts.next()?)
+    milliseconds(begun, starts.next(BARE)?)
 }
 
 /// The next measurement begins on a quiet machine.
@@ -106,7 +110,7 @@ impl Starts {
         let mut watcher = engine
             .client()?
             .args(["events", "--filter", "type=container", "--filter", "event=start"])
-            .args(["--format", "{{.TimeNano}}", "--since", &since])
+            .args(["--format", "{{.TimeNano}} {{.Actor.Attributes}}", "--since", &since])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()?;
@@ -114,10 +118,15 @@ impl Starts {
         Ok(Self { watcher, lines: BufReader::new(stdout).lines() })
     }
 
-    /// When the next container started, in nanoseconds since 1970.
-    fn next(&mut self) -> Result<u128> {
-        let line = self.lines.next().context("the engine's events ended")??;
-        line.trim().parse().with_context(|| format!("no time: {line:?}"))
+    /// When the next container with a label started, in nanoseconds since 1970. A server starts others for itself.
+    fn next(&mut self, label: &str) -> Result<u128> {
+        loop {
+            let line = self.lines.next().context("the engine's events ended")??;
+            let (time, attributes) = line.split_once(' ').unwrap_or((&line, ""));
+            if attributes.contains(label) {
+                return time.parse().with_context(|| format!("no time: {line:?}"));
+            }
+        }
     }
 }
 
