@@ -259,8 +259,7 @@ async fn in_states(
 
 fn of_states(states: impl IntoIterator<Item = impl Into<String>>) -> Select<row::Entity> {
     let states = states.into_iter().map(Into::into);
-    let query = row::Entity::find().filter(row::Column::State.is_in::<String, _>(states));
-    query.order_by_asc(row::Column::Id)
+    row::Entity::find().filter(row::Column::State.is_in::<String, _>(states))
 }
 
 async fn with_specs(conn: &impl ConnectionTrait, rows: Vec<row::Model>) -> Result<Vec<Job>> {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use database::{ConnectionTrait as _, Database, Error, Limits, jobs, settings};
+use sea_orm::{DbBackend, Statement};
 use tempfile::TempDir;
 
 use crate::stage::{Kind, Stage, a_job, new_url, on_both, write};
@@ -131,5 +132,19 @@ async fn a_database_that_cannot_be_had_is_unavailable() -> Result<()> {
         let error = Database::open_within(url, limits).await.unwrap_err();
         assert!(matches!(error, Error::Unavailable { .. }), "{url}: {error:?}");
     }
+    Ok(())
+}
+
+/// As `.cargo/config.toml` asks for it: a build that does not see it is a slower server, and nothing else says so.
+#[tokio::test]
+async fn connections_to_sqlite_share_no_pages_and_no_account_of_their_memory() -> Result<()> {
+    let stage = Stage::new(Kind::Sqlite).await?;
+    let options = "SELECT compile_options FROM pragma_compile_options";
+    let statement = Statement::from_string(DbBackend::Sqlite, options);
+    let rows = stage.db.read().query_all_raw(statement).await?;
+    let options: Vec<String> =
+        rows.iter().map(|row| row.try_get_by_index(0)).collect::<Result<_, _>>()?;
+    assert!(options.iter().any(|option| option == "DEFAULT_MEMSTATUS=0"), "{options:?}");
+    assert!(!options.iter().any(|option| option == "ENABLE_MEMORY_MANAGEMENT"), "{options:?}");
     Ok(())
 }
