@@ -121,6 +121,39 @@ pub struct Options {
     pub notifying: Notifying,
 }
 
+impl Options {
+    /// An empty cluster on these, of which nothing is decided yet.
+    #[must_use]
+    pub fn new(database: Database, storage: Storage, data: PathBuf) -> Self {
+        Self {
+            database,
+            storage,
+            data,
+            key: None,
+            consent: Consent::default(),
+            nodes: Vec::new(),
+            first_node: None,
+            virtual_clusters: Vec::new(),
+            storages: Vec::new(),
+            groups: Vec::new(),
+            certificates: None,
+            guests: Vec::new(),
+            storage_mount: None,
+            images_quota: u64::MAX,
+            registries: Vec::new(),
+            container_disk: ContainerDisk::default(),
+            portal: Portal::default(),
+            gpus: GpuOptions::default(),
+            several_servers: false,
+            checks: Vec::new(),
+            admin_password: None,
+            rules: Rules::default(),
+            sign_in: SignInOptions::default(),
+            notifying: Notifying::default(),
+        }
+    }
+}
+
 /// The running control.
 #[derive(Debug)]
 pub struct Control {

@@ -17,8 +17,8 @@ use crate::loops::supervised::{self, Panics};
 use crate::shared::Shared;
 
 mod gpus;
+mod leftovers;
 mod sorting;
-mod volumes;
 mod watcher;
 
 use watcher::Watcher;

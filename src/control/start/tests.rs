@@ -17,31 +17,12 @@ async fn started(folder: &Path) -> Control {
         "name": "panics", "address": "10.0.0.1", "endpoint": "sim://panics",
         "cpus": 2, "memory_mb": 8192,
     });
+    let database = Database::open(&database).await.unwrap();
+    let storage = Storage::open(folder.join("storage").to_str().unwrap()).unwrap();
     let options = Options {
-        database: Database::open(&database).await.unwrap(),
-        storage: Storage::open(folder.join("storage").to_str().unwrap()).unwrap(),
-        data: folder.to_owned(),
-        key: None,
-        consent: Consent::default(),
         nodes: vec![serde_json::from_value(node).unwrap()],
-        first_node: None,
-        virtual_clusters: Vec::new(),
-        storages: Vec::new(),
-        groups: Vec::new(),
-        certificates: None,
-        guests: Vec::new(),
-        storage_mount: None,
-        images_quota: 0,
-        registries: Vec::new(),
-        container_disk: ContainerDisk::default(),
-        portal: Portal::default(),
-        gpus: GpuOptions::default(),
-        several_servers: false,
-        checks: Vec::new(),
         admin_password: Some("correct horse".into()),
-        rules: Rules::default(),
-        sign_in: SignInOptions::default(),
-        notifying: Notifying::default(),
+        ..Options::new(database, storage, folder.to_owned())
     };
     start(options).await.unwrap()
 }

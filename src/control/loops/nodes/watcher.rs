@@ -17,8 +17,8 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::gpus::tell_jobs;
+use super::leftovers::{self, Leftovers};
 use super::sorting::{Sorted, Sorter, Unsorted};
-use super::volumes::{self, Volumes};
 use crate::container::probe;
 use crate::known::cluster::{Contact, Observation, wanted};
 use crate::known::engine_calls::OfNode;
@@ -146,15 +146,15 @@ impl Watcher {
         self.look_at(&engine, true).await?;
         Box::pin(self.meet_strangers(engine.as_ref())).await?;
         *failures = 0;
-        let volumes = Volumes {
+        let leftovers = Leftovers {
             shared: Arc::clone(&self.shared),
             node: self.name.clone(),
             engine: Arc::clone(&engine),
-            part: turns::part(&self.name, volumes::EVERY),
+            part: turns::part(&self.name, leftovers::EVERY),
         };
         tokio::select! {
             lost = self.keep_in_touch(&engine, changes) => lost,
-            () = volumes.tidy() => Ok(()),
+            () = leftovers.remove() => Ok(()),
         }
     }
 

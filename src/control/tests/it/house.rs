@@ -1,6 +1,6 @@
 //! A server's control over simulated nodes.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -54,30 +54,9 @@ impl House {
     pub(crate) fn options(&self, database: Database) -> Options {
         let storage = Storage::open(self.path().join("storage").to_str().unwrap()).unwrap();
         Options {
-            database,
-            storage,
-            data: PathBuf::from(self.path()),
-            key: None,
-            consent: control::Consent::default(),
             nodes: self.nodes.iter().map(|name| node(name)).collect(),
-            first_node: None,
-            virtual_clusters: Vec::new(),
-            storages: Vec::new(),
-            groups: Vec::new(),
-            certificates: None,
-            guests: Vec::new(),
-            storage_mount: None,
-            images_quota: 500_000_000_000,
-            registries: Vec::new(),
-            gpus: control::GpuOptions::default(),
-            several_servers: false,
-            checks: Vec::new(),
-            container_disk: control::ContainerDisk::default(),
-            portal: control::Portal::default(),
             admin_password: Some("correct horse".into()),
-            rules: control::Rules::default(),
-            sign_in: control::SignInOptions::default(),
-            notifying: control::Notifying::default(),
+            ..Options::new(database, storage, self.path().to_owned())
         }
     }
 

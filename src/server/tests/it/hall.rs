@@ -116,31 +116,10 @@ pub(crate) fn actor(name: &str) -> Actor {
 async fn settings(folder: &Path, quota: Option<u64>) -> Options {
     let at = |name: &str| folder.join(name).display().to_string();
     let storage = StorageOptions { root: at("storage"), quota, ..StorageOptions::default() };
+    let database = Database::open(&format!("sqlite://{}", at("berth.db"))).await.unwrap();
     Options {
-        guests: Vec::new(),
-        storage_mount: None,
-        images_quota: 500_000_000_000,
-        registries: Vec::new(),
-        gpus: control::GpuOptions::default(),
-        several_servers: false,
-        checks: Vec::new(),
-        container_disk: control::ContainerDisk::default(),
-        portal: control::Portal::default(),
-        database: Database::open(&format!("sqlite://{}", at("berth.db"))).await.unwrap(),
-        storage: Storage::open_with(storage).unwrap(),
-        data: folder.to_owned(),
-        key: None,
-        consent: control::Consent::default(),
-        nodes: Vec::new(),
-        first_node: None,
-        virtual_clusters: Vec::new(),
-        storages: Vec::new(),
-        groups: Vec::new(),
-        certificates: None,
         admin_password: Some(PASSWORD.to_owned()),
-        rules: control::Rules::default(),
-        sign_in: SignInOptions::default(),
-        notifying: control::Notifying::default(),
+        ..Options::new(database, Storage::open_with(storage).unwrap(), folder.to_owned())
     }
 }
 

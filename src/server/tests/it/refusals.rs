@@ -14,31 +14,11 @@ const PASSWORD: &str = "correct horse";
 /// asks, so that whatever is refused is refused for how it is written.
 async fn control(folder: &Path) -> Control {
     let at = |name: &str| folder.join(name).display().to_string();
+    let database = Database::open(&format!("sqlite://{}", at("berth.db"))).await.unwrap();
+    let storage = Storage::open(&at("storage")).unwrap();
     let options = Options {
-        database: Database::open(&format!("sqlite://{}", at("berth.db"))).await.unwrap(),
-        storage: Storage::open(&at("storage")).unwrap(),
-        data: folder.to_owned(),
-        key: None,
-        consent: control::Consent::default(),
-        nodes: Vec::new(),
-        first_node: None,
-        virtual_clusters: Vec::new(),
-        storages: Vec::new(),
-        groups: Vec::new(),
-        certificates: None,
-        guests: Vec::new(),
-        storage_mount: None,
-        images_quota: 500_000_000_000,
-        registries: Vec::new(),
-        gpus: control::GpuOptions::default(),
-        several_servers: false,
-        checks: Vec::new(),
-        container_disk: control::ContainerDisk::default(),
-        portal: control::Portal::default(),
         admin_password: Some(PASSWORD.to_owned()),
-        rules: control::Rules::default(),
-        sign_in: control::SignInOptions::default(),
-        notifying: control::Notifying::default(),
+        ..Options::new(database, storage, folder.to_owned())
     };
     control::start(options).await.unwrap()
 }

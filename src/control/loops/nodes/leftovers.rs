@@ -1,5 +1,5 @@
-//! Removes what no job needs any more of the volumes of a node, and first what servers before this one left there
-//! of their own. That goes on beside its watcher: an engine that takes long to remove something, or does not
+//! Removes from a node what nobody needs any more: what servers before this one left there of their own, once, and
+//! then, again and again, volumes that no job needs. That goes on beside its watcher: an engine that takes long to remove something, or does not
 //! answer, keeps nobody from looking at it.
 
 use std::collections::HashSet;
@@ -14,13 +14,13 @@ use protocol::state::State;
 use crate::container::probe;
 use crate::shared::Shared;
 
-/// They are looked for so often.
+/// Volumes are looked for so often.
 pub(super) const EVERY: Duration = Duration::from_secs(60);
 /// After failures in a row that is doubled so many times at most.
 const DOUBLED: u32 = 4;
 
-/// The volumes of one node.
-pub(super) struct Volumes {
+/// What is left on one node.
+pub(super) struct Leftovers {
     pub(super) shared: Arc<Shared>,
     pub(super) node: NodeName,
     pub(super) engine: Arc<dyn Engine>,
@@ -29,17 +29,17 @@ pub(super) struct Volumes {
     pub(super) part: Duration,
 }
 
-impl Volumes {
+impl Leftovers {
     /// Goes on until it is dropped.
-    pub(super) async fn tidy(&self) {
-        let mut failures = 0;
-        let mut part = self.part;
+    pub(super) async fn remove(&self) {
         let left = probe::remove_left(&self.shared.identity, self.engine.as_ref());
         if let Err(error) = Box::pin(left).await {
             tracing::warn!(node = %self.node, %error, "what a server left that has ended stays");
         }
+        let mut failures = 0;
+        let mut part = self.part;
         loop {
-            match Box::pin(self.pass()).await {
+            match Box::pin(self.remove_volumes()).await {
                 Ok(()) => failures = 0,
                 Err(error) => {
                     tracing::warn!(node = %self.node, %error, failures, "volumes stay");
@@ -51,8 +51,8 @@ impl Volumes {
         }
     }
 
-    /// Removes what is not needed. An engine that does not answer is left alone at once.
-    async fn pass(&self) -> engine::Result<()> {
+    /// Removes those that are not needed. An engine that does not answer is left alone at once.
+    async fn remove_volumes(&self) -> engine::Result<()> {
         let volumes = self.engine.volumes(&self.shared.identity.installation).await?;
         let current = match self.current(&volumes).await {
             Ok(current) => current,
