@@ -2,7 +2,7 @@
 //! have it among their sources and read again. Topics wake together and at most once a second, and
 //! not at all while nobody looks; what came meanwhile wakes them when somebody does.
 
-mod ear;
+mod cursor;
 mod stream;
 mod tabs;
 
@@ -17,7 +17,7 @@ use protocol::time::Timestamp;
 use crate::edge;
 use crate::looked::is_hidden;
 use crate::session::Session;
-use ear::{Ear, Heard};
+use cursor::{Cursor, Position};
 
 /// Changes that come together wake their topics once, in milliseconds.
 const GATHER: i64 = 150;
@@ -41,7 +41,7 @@ pub(crate) struct Live {
     followed: StoredValue<BTreeMap<JobKey, ArcRwSignal<u64>>>,
     lost: RwSignal<Option<Timestamp>>,
     reader: StoredValue<Option<UserName>>,
-    ear: StoredValue<Ear>,
+    cursor: StoredValue<Cursor>,
     gathered: StoredValue<Gathered>,
 }
 
@@ -119,7 +119,7 @@ impl Live {
             followed: StoredValue::new(BTreeMap::new()),
             lost: RwSignal::new(None),
             reader: StoredValue::new(session.actor().map(|actor| actor.user)),
-            ear: StoredValue::new(Ear::at(rendered_at)),
+            cursor: StoredValue::new(Cursor::at(rendered_at)),
             gathered: StoredValue::default(),
         };
         provide_context(live);
@@ -180,16 +180,17 @@ impl Live {
 
     /// Up to where this page has heard.
     fn mark(self) -> Option<Mark> {
-        self.ear.with_value(Ear::mark)
+        self.cursor.with_value(Cursor::mark)
     }
 
     /// Takes a change in; `false`: it was known.
     fn hear(self, mark: Mark, change: Change) -> bool {
-        let heard = self.ear.try_update_value(|ear| ear.hear(mark)).unwrap_or(Heard::Gap);
-        let change = match heard {
-            Heard::Known => return false,
-            Heard::Next => change,
-            Heard::Gap => Change::Missed,
+        let position =
+            self.cursor.try_update_value(|cursor| cursor.advance(mark)).unwrap_or(Position::Missed);
+        let change = match position {
+            Position::Known => return false,
+            Position::Next => change,
+            Position::Missed => Change::Missed,
         };
         self.gathered.update_value(|gathered| gathered.touched.add(change));
         self.arrange();

@@ -12,10 +12,10 @@ use protocol::problem::Problem;
 use crate::i18n::tr;
 use crate::parts::text_area::TextArea;
 
-/// A place to show: line and column from 1, and a count that tells one wish from the next.
+/// A place to show: line and column from 1, and a count that tells one request from the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Jump {
-    pub(crate) wish: u32,
+    pub(crate) request: u32,
     pub(crate) line: u32,
     pub(crate) column: u32,
 }

@@ -41,8 +41,8 @@ pub(crate) async fn save_image(
     use crate::edge::{call, failed};
     let (backend, actor) = call()?;
     let task = TaskOfJob { job: job.0, role, index };
-    let wish = SaveImage { task, name, tag, registry, auth_file, address: None };
-    backend.images.save(&actor, &wish).await.map_err(failed)
+    let request = SaveImage { task, name, tag, registry, auth_file, address: None };
+    backend.images.save(&actor, &request).await.map_err(failed)
 }
 
 /// Removes a saved image.

@@ -25,7 +25,7 @@ pub trait Images: Send + Sync {
     /// # Errors
     /// As [`Images::size`]; `InvalidParametersError` for a name that is not allowed;
     /// `ConflictImageError` for one that is taken.
-    async fn save(&self, actor: &Actor, wish: &SaveImage) -> Result<SavedImageView>;
+    async fn save(&self, actor: &Actor, request: &SaveImage) -> Result<SavedImageView>;
 
     /// The actor's images, newest first; everybody's, for administrators.
     async fn list(&self, actor: &Actor) -> Result<Vec<SavedImageView>>;

@@ -13,7 +13,7 @@ use protocol::ids::{
 pub use protocol::jobs::{JobOrder, JobQuery, Retries};
 use protocol::problem::Problem;
 use protocol::resources::Resources;
-use protocol::spec::{Completion, Dialect, Grace, NodeWish, Priority, RetryLimit, TimeLimit};
+use protocol::spec::{Completion, Dialect, Grace, NodeSelector, Priority, RetryLimit, TimeLimit};
 use protocol::state::State;
 use protocol::time::Timestamp;
 use protocol::wait::{Expected, WaitReason, Waiting};
@@ -215,7 +215,7 @@ pub struct JobDetail {
     #[serde(default)]
     pub deadline: Option<Due>,
     /// Which nodes will do for it.
-    pub nodes: NodeWish,
+    pub nodes: NodeSelector,
     /// The task roles.
     pub roles: Vec<RoleView>,
     /// The storages that its tasks have.

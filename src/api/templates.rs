@@ -19,7 +19,7 @@ pub trait Templates: Send + Sync {
     /// Shares a job file without the values of its secrets, and of what names like `HF_TOKEN` say is one, or
     /// puts another one in the place of what was shared under that name (its author and administrators).
     /// `true`: there was none.
-    async fn save(&self, actor: &Actor, wish: ShareTemplate) -> Result<bool>;
+    async fn save(&self, actor: &Actor, template: ShareTemplate) -> Result<bool>;
     /// Takes one back (its author and administrators).
     async fn remove(&self, actor: &Actor, name: &TemplateName) -> Result<()>;
 }

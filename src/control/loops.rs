@@ -1,11 +1,12 @@
 //! The reconcilers. Each reads what is wanted and what is observed, computes actions, does them,
-//! and waits for its bell. They are the only writers of observed state and of transitions.
+//! and waits to be woken. They are the only writers of observed state and of transitions.
 
 pub(crate) mod checks;
 pub(crate) mod closing;
 pub(crate) mod directories;
 pub(crate) mod disks;
 pub(crate) mod first_look;
+pub(crate) mod heartbeats;
 pub(crate) mod images;
 pub(crate) mod jobs;
 pub(crate) mod kept;
@@ -19,6 +20,5 @@ pub(crate) mod probe;
 pub(crate) mod rests;
 pub(crate) mod retention;
 pub(crate) mod schedule;
-pub(crate) mod sightings;
 pub(crate) mod supervised;
 pub(crate) mod sweep;

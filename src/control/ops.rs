@@ -1,5 +1,5 @@
-//! What people ask for. Each operation checks that the actor may, stores desired state, and rings
-//! the loops' bells; none of them touches an engine.
+//! What people ask for. Each operation checks that the actor may, stores desired state, and wakes
+//! the loops; none of them touches an engine.
 
 pub(crate) mod audit;
 pub(crate) mod changes;

@@ -241,7 +241,7 @@ pub async fn start(options: Options) -> Result<Control, Error> {
     let counts = Counts::default();
     let own_failures = Arc::clone(&counts.own_failures);
     let scheduler = SchedulerHandle::start(past, own_failures).map_err(Error::Thread)?;
-    let leases = Leases::new(database.mandate().waits());
+    let leases = Leases::new(database.fencing_token().waits());
     let shared = Arc::new(Shared {
         nodes: KnownNodes::new(ClusterHandle::new(cluster, of_nodes.portal.clone())),
         identity: Identity { installation, epoch },
@@ -288,7 +288,7 @@ fn start_loops(
         ops::trials::run(shared, Arc::clone(&jobs), passes, stop)
     });
     loops.start("nodes", loops::nodes::RHYTHM, loops::nodes::run);
-    loops.start("sightings", loops::sightings::RHYTHM, loops::sightings::run);
+    loops.start("heartbeats", loops::heartbeats::RHYTHM, loops::heartbeats::run);
     loops.start("jobs", loops::jobs::RHYTHM, loops::jobs::run);
     loops.start("leases", loops::leases::RHYTHM, loops::leases::run);
     loops.start("lists", loops::lists::RHYTHM, loops::lists::run);

@@ -1,4 +1,4 @@
-//! What wakes the loops, and the moments by which looks and actions are ordered.
+//! What wakes the loops, and the clocks: the logical one, by which looks and actions are ordered, and the one on the wall.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -7,29 +7,29 @@ use protocol::time::Timestamp;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// The loops' bells. Ringing one twice before it is heard is the same as once.
+/// What wakes the loops. To wake one twice before it looks is the same as once.
 #[derive(Debug, Default)]
-pub(crate) struct Bells {
-    pub(crate) schedule: Bell,
-    pub(crate) jobs: Bell,
-    pub(crate) nodes: Bell,
-    pub(crate) sightings: Bell,
-    pub(crate) images: Bell,
-    pub(crate) leases: Bell,
-    pub(crate) closing: Bell,
+pub(crate) struct Wakeups {
+    pub(crate) schedule: Wakeup,
+    pub(crate) jobs: Wakeup,
+    pub(crate) nodes: Wakeup,
+    pub(crate) heartbeats: Wakeup,
+    pub(crate) images: Wakeup,
+    pub(crate) leases: Wakeup,
+    pub(crate) closing: Wakeup,
 }
 
-/// One loop's bell.
+/// What wakes one loop.
 #[derive(Debug, Default)]
-pub(crate) struct Bell(Notify);
+pub(crate) struct Wakeup(Notify);
 
-impl Bell {
+impl Wakeup {
     /// Wakes the loop, now or as soon as it waits again.
-    pub(crate) fn ring(&self) {
+    pub(crate) fn wake(&self) {
         self.0.notify_one();
     }
 
-    /// Waits for the bell or for `patience`; false: shut down.
+    /// Waits to be woken, or for `patience`; false: shut down.
     pub(crate) async fn wait(&self, patience: Duration, shutdown: &CancellationToken) -> bool {
         tokio::select! {
             biased;
@@ -74,17 +74,17 @@ fn pause(took: Duration, moved: usize) -> Duration {
     took.clamp(least, LONGEST_REST)
 }
 
-/// Counts moments: what carries a higher number happened later.
+/// Counts what happens: what carries a higher number happened later.
 #[derive(Debug, Default)]
-pub(crate) struct Moments(AtomicU64);
+pub(crate) struct LogicalClock(AtomicU64);
 
-impl Moments {
-    /// The latest moment.
+impl LogicalClock {
+    /// The number of what happened last.
     pub(crate) fn last(&self) -> u64 {
         self.0.load(Ordering::SeqCst)
     }
 
-    /// The next moment.
+    /// The number of what happens now.
     pub(crate) fn next(&self) -> u64 {
         self.0.fetch_add(1, Ordering::SeqCst) + 1
     }

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use protocol::lead::{Before, Reign};
+use protocol::lead::{Before, LeadLease};
 use sea_orm::sqlx::ConnectOptions;
 use sea_orm::sqlx::postgres::PgConnectOptions;
 use tokio::sync::{oneshot, watch};
@@ -122,7 +122,7 @@ impl std::fmt::Debug for Candidate {
 
 /// By what right a server writes and acts. Cheap to clone.
 #[derive(Debug, Clone, Default)]
-pub struct Mandate(Option<Arc<Held>>);
+pub struct FencingToken(Option<Arc<Held>>);
 
 /// A lead that may be lost.
 #[derive(Debug)]
@@ -130,7 +130,7 @@ struct Held {
     leader: Leader,
     /// Its clock begins then, by the machine's.
     begun: Duration,
-    reign: watch::Sender<Reign>,
+    lease: watch::Sender<LeadLease>,
     fence: String,
 }
 
@@ -140,7 +140,7 @@ impl Held {
     }
 }
 
-impl Mandate {
+impl FencingToken {
     /// Who leads; `None`: there can be no other server.
     #[must_use]
     pub fn leader(&self) -> Option<&Leader> {
@@ -150,26 +150,26 @@ impl Mandate {
     /// Whether this server may act on engines.
     #[must_use]
     pub fn acts(&self) -> bool {
-        self.0.as_ref().is_none_or(|held| held.reign.borrow().acts(held.now()))
+        self.0.as_ref().is_none_or(|held| held.lease.borrow().acts(held.now()))
     }
 
     /// For how long the leader before may still act.
     #[must_use]
     pub fn waits(&self) -> Duration {
-        let waits = |held: &Arc<Held>| held.reign.borrow().waits(held.now());
+        let waits = |held: &Arc<Held>| held.lease.borrow().waits(held.now());
         self.0.as_ref().map_or(Duration::ZERO, waits)
     }
 
     /// Returns once it may: at once, as a rule. Never, if it has lost the lead.
     pub async fn acting(&self) {
         let Some(held) = &self.0 else { return };
-        let mut news = held.reign.subscribe();
+        let mut news = held.lease.subscribe();
         loop {
-            let (reign, now) = (*news.borrow_and_update(), held.now());
-            if reign.acts(now) {
+            let (lease, now) = (*news.borrow_and_update(), held.now());
+            if lease.acts(now) {
                 return;
             }
-            let waits = reign.waits(now);
+            let waits = lease.waits(now);
             let patience = if waits.is_zero() { Duration::MAX } else { waits };
             let _news_or_not = tokio::time::timeout(patience, news.changed()).await;
         }
@@ -180,8 +180,8 @@ impl Mandate {
         match &self.0 {
             None => std::future::pending().await,
             Some(held) => {
-                let mut news = held.reign.subscribe();
-                let _held_here = news.wait_for(Reign::is_over).await;
+                let mut news = held.lease.subscribe();
+                let _held_here = news.wait_for(LeadLease::is_over).await;
             }
         }
     }
@@ -205,7 +205,7 @@ fn fence(term: i64) -> String {
 /// The lead, for as long as it is kept.
 #[derive(Debug)]
 pub struct Lead {
-    mandate: Mandate,
+    fencing_token: FencingToken,
     keeper: Option<(oneshot::Sender<bool>, JoinHandle<()>)>,
 }
 
@@ -213,7 +213,7 @@ impl Lead {
     /// Of the only server there can be.
     #[must_use]
     pub fn alone() -> Self {
-        Self { mandate: Mandate::default(), keeper: None }
+        Self { fencing_token: FencingToken::default(), keeper: None }
     }
 
     fn begin(
@@ -222,21 +222,21 @@ impl Lead {
         (asked, leader, before): (Duration, Leader, Before),
     ) -> Self {
         let now = clock::now().saturating_sub(asked);
-        let reign = Reign::begun(Duration::ZERO, now, before);
+        let lease = LeadLease::begun(Duration::ZERO, now, before);
         let fence = fence(leader.term);
-        let (reign, _) = watch::channel(reign);
-        let held = Arc::new(Held { leader, begun: asked, reign, fence });
+        let (lease, _) = watch::channel(lease);
+        let held = Arc::new(Held { leader, begun: asked, lease, fence });
         let (give_back, given_back) = oneshot::channel();
         let keeper = Keeper { options, former: session.number, session: Some(session), held };
-        let mandate = Mandate(Some(Arc::clone(&keeper.held)));
+        let fencing_token = FencingToken(Some(Arc::clone(&keeper.held)));
         let keeping = tokio::spawn(keeper.keep(given_back));
-        Self { mandate, keeper: Some((give_back, keeping)) }
+        Self { fencing_token, keeper: Some((give_back, keeping)) }
     }
 
     /// What follows from it.
     #[must_use]
-    pub fn mandate(&self) -> &Mandate {
-        &self.mandate
+    pub fn fencing_token(&self) -> &FencingToken {
+        &self.fencing_token
     }
 
     /// Gives it back. `ended`: so has all that this server did by it.
@@ -257,9 +257,10 @@ mod tests {
     /// A lead that began so long ago by the machine's clock, and of which nothing was heard since.
     pub(super) fn held(ago: Duration) -> Arc<Held> {
         let server = Named { name: "a".to_owned(), address: None };
-        let (reign, _) = watch::channel(Reign::begun(Duration::ZERO, Duration::ZERO, Before::Done));
+        let (lease, _) =
+            watch::channel(LeadLease::begun(Duration::ZERO, Duration::ZERO, Before::Done));
         let begun = clock::now().saturating_sub(ago);
-        Arc::new(Held { leader: Leader { term: 1, server }, begun, reign, fence: fence(1) })
+        Arc::new(Held { leader: Leader { term: 1, server }, begun, lease, fence: fence(1) })
     }
 
     #[test]
@@ -269,7 +270,7 @@ mod tests {
         let apart = clock::now().as_secs_f64() - uptime;
         assert!(apart.abs() < 10.0, "this clock goes on while the machine sleeps: {apart} s");
         let moment = Duration::from_millis(500);
-        assert!(Mandate(Some(held(HOLD - moment))).acts());
-        assert!(!Mandate(Some(held(HOLD + moment))).acts());
+        assert!(FencingToken(Some(held(HOLD - moment))).acts());
+        assert!(!FencingToken(Some(held(HOLD + moment))).acts());
     }
 }

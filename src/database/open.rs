@@ -5,7 +5,7 @@ use sea_orm::{ConnectionTrait, DatabaseConnection};
 
 use crate::bounded::{Bounded, within};
 use crate::jobs::Listing;
-use crate::lead::Mandate;
+use crate::lead::FencingToken;
 use crate::transaction::begin_writing;
 use crate::{Error, Result, Transaction};
 use connections::Connections;
@@ -46,7 +46,7 @@ pub struct Database {
     listing: Arc<Listing>,
     pulse: Pulse,
     file: Option<SqliteFile>,
-    mandate: Mandate,
+    fencing_token: FencingToken,
 }
 
 impl Database {
@@ -66,20 +66,20 @@ impl Database {
     /// # Errors
     /// Those of [`Database::open`].
     pub async fn open_within(url: &str, limits: Limits) -> Result<Self> {
-        Self::open_by(url, limits, Mandate::default()).await
+        Self::open_by(url, limits, FencingToken::default()).await
     }
 
     /// The same for a server that leads: once another one does, nothing that this one writes is stored.
     ///
     /// # Errors
     /// Those of [`Database::open`].
-    pub async fn open_by(url: &str, limits: Limits, mandate: Mandate) -> Result<Self> {
+    pub async fn open_by(url: &str, limits: Limits, fencing_token: FencingToken) -> Result<Self> {
         if let Some(path) = url.strip_prefix("sqlite://") {
             let (connections, file) = sqlite::open(path.as_ref(), limits).await?;
-            Ok(Self::new(connections, None, Some(file), mandate))
+            Ok(Self::new(connections, None, Some(file), fencing_token))
         } else if url.starts_with("postgres://") || url.starts_with("postgresql://") {
             let (connections, most) = postgres::open(url, limits).await?;
-            Ok(Self::new(connections, Some(most), None, mandate))
+            Ok(Self::new(connections, Some(most), None, fencing_token))
         } else {
             Err(Error::unavailable(
                 "its address must begin with sqlite:// (as in sqlite:///var/lib/berth/berth.db) \
@@ -92,18 +92,18 @@ impl Database {
         connections: Connections,
         most: Option<Duration>,
         file: Option<SqliteFile>,
-        mandate: Mandate,
+        fencing_token: FencingToken,
     ) -> Self {
         let Connections { writer, reader, looker } = connections;
         let [reader, looker] = [reader, looker].map(|inner| Bounded::new(inner, most));
         let (listing, pulse) = (Arc::default(), Pulse::default());
-        Self { reader, looker, writer, listing, pulse, file, mandate }
+        Self { reader, looker, writer, listing, pulse, file, fencing_token }
     }
 
     /// By what right it is written.
     #[must_use]
-    pub fn mandate(&self) -> &Mandate {
-        &self.mandate
+    pub fn fencing_token(&self) -> &FencingToken {
+        &self.fencing_token
     }
 
     /// What reads take.
@@ -120,7 +120,7 @@ impl Database {
     pub async fn begin(&self) -> Result<Transaction> {
         let most = self.reader.most;
         let begun = within(most, begin_writing(&self.writer)).await?;
-        if let Some(fence) = self.mandate.fence() {
+        if let Some(fence) = self.fencing_token.fence() {
             within(most, begun.execute_unprepared(fence)).await?;
         }
         Ok(Transaction::new(begun, most, Arc::clone(&self.listing)))

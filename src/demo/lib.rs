@@ -39,7 +39,7 @@ pub enum Error {
 
 /// What is asked of a demonstration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mood {
+pub enum Mode {
     /// Jobs come and go.
     Living,
     /// Nothing begins or ends by itself, for tests and pictures.

@@ -13,7 +13,7 @@ use protocol::spec::JobSpec;
 use protocol::state::State;
 use protocol::time::Timestamp;
 
-use crate::{Error, Mood, cast, log};
+use crate::{Error, Mode, cast, log};
 
 /// How long what runs goes on where nothing ends by itself, in seconds: for ever.
 const FOR_EVER: u64 = 31_000_000;
@@ -27,7 +27,7 @@ const LINES: u32 = 400;
 pub async fn revive(
     database: &Database,
     installation: &str,
-    mood: Mood,
+    mode: Mode,
     now: Timestamp,
 ) -> Result<(), Error> {
     let nodes = database::nodes::list(database.read()).await?;
@@ -43,7 +43,7 @@ pub async fn revive(
     for task in here {
         let node = simulated.get(&task.placement.node);
         if let Some((node, spec)) = node.copied().zip(specs.get(&task.key.job)) {
-            start(node, task, spec, installation, (mood, now)).await?;
+            start(node, task, spec, installation, (mode, now)).await?;
         }
     }
     Simulated::handle(cast::CUT_OFF).set_unreachable(true);
@@ -55,15 +55,15 @@ async fn start(
     task: &Task,
     spec: &JobSpec,
     installation: &str,
-    (mood, now): (Mood, Timestamp),
+    (mode, now): (Mode, Timestamp),
 ) -> Result<(), Error> {
     let Some(role) = spec.roles.get(task.key.role as usize) else { return Ok(()) };
     let options = EndpointOptions { endpoint: node.endpoint.clone(), ..EndpointOptions::default() };
     let engine = engine::connect(&options)?;
-    let seconds = match mood {
-        Mood::Still => FOR_EVER,
+    let seconds = match mode {
+        Mode::Still => FOR_EVER,
         // Between one minute and two hours, another time for each job.
-        Mood::Living => 60 + task.key.job.0.unsigned_abs() * 7_919 % 7_200,
+        Mode::Living => 60 + task.key.job.0.unsigned_abs() * 7_919 % 7_200,
     };
     let container = ContainerSpec {
         cluster: installation.to_owned(),

@@ -47,13 +47,13 @@ pub enum Before {
 
 /// What a server knows of its own lead. Moments are those of its own clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reign {
+pub struct LeadLease {
     from: Duration,
     until: Duration,
     over: bool,
 }
 
-impl Reign {
+impl LeadLease {
     /// The lead was asked for at one moment, and known to be given at another one.
     #[must_use]
     pub fn begun(asked: Duration, now: Duration, before: Before) -> Self {

@@ -11,9 +11,9 @@ use crate::exit::Cause;
 pub use crate::grace::{Grace, GraceSignal, NoSignal};
 use crate::ids::{GpuType, JobName, PortLabel, RoleName, VirtualClusterName};
 pub use crate::limit::{NoLimit, TimeLimit};
+pub use crate::node_selector::NodeSelector;
 use crate::resources::Resources;
 pub use crate::topology::{NoLevel, Topology, TopologyLevel};
-pub use crate::wish::NodeWish;
 
 /// A whole job, validated: no field contradicts another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ pub struct JobSpec {
     pub gpu_types: Vec<GpuType>,
     /// Which nodes will do for every task.
     #[serde(default)]
-    pub nodes: NodeWish,
+    pub nodes: NodeSelector,
     /// How many more attempts follow a failure that is the user's.
     pub retries: RetryLimit,
     /// How long each attempt may run, from the start of its first container; `None`: without end.
@@ -79,7 +79,7 @@ impl JobSpec {
             virtual_cluster: VirtualClusterName::default(),
             priority: Priority::default(),
             gpu_types: Vec::new(),
-            nodes: NodeWish::default(),
+            nodes: NodeSelector::default(),
             retries: RetryLimit::Times(0),
             time_limit: None,
             grace: None,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::amount::Amount;
 use crate::ids::{GpuType, GroupName, StorageName, UserName, VirtualClusterName};
 use crate::resources::PortRange;
-use crate::spec::{NodeWish, TopologyLevel};
+use crate::spec::{NodeSelector, TopologyLevel};
 use crate::time::Timestamp;
 
 /// What one task asks for that nodes may lack.
@@ -79,7 +79,7 @@ crate::tagged! {
         /// No node is one of those that the job asks for by name or label.
         NodesAbsent {
             /// What it asks for.
-            wanted: NodeWish,
+            wanted: NodeSelector,
         },
         /// Each node that could take it was found not to have a storage that it asks for.
         StorageAbsent {

@@ -9,14 +9,14 @@ use protocol::wait::{WaitReason, Waiting};
 use crate::answer::admit::never;
 use crate::answer::elsewhere::elsewhere;
 use crate::answer::waiting::resting;
-use crate::cluster::tenant::Stay;
+use crate::cluster::placed::Stay;
 use crate::model::remaining::Remaining;
 use crate::model::{Expected, Explanation, Ground, Plan, Request, Snapshot};
 use crate::numbers::gpus::Bits;
 use crate::numbers::indices::AccountIndex;
 use crate::numbers::request::{Class, Wanted};
 use crate::pass::fit::{Look, undo};
-use crate::pass::reserve::{Hold, keep, release, reserve};
+use crate::pass::reserve::{Reserved, keep, release, reserve};
 use crate::pass::together::{most_in_one, place};
 use crate::queue::Key;
 use crate::state::State;
@@ -82,8 +82,8 @@ impl State {
         Some(Waiting { reason, position, expected_start: Some(now) })
     }
 
-    fn hold_of(&self, job: JobId) -> Option<&Hold> {
-        self.holds.values().find(|hold| hold.reservation.job == job)
+    fn reserved_for(&self, job: JobId) -> Option<&Reserved> {
+        self.reserved.values().find(|reserved| reserved.reservation.job == job)
     }
 
     /// A job would borrow what is idle, had it not given way again and again.
@@ -93,8 +93,8 @@ impl State {
         if !self.cluster.may_borrow(wanted.class) {
             return None;
         }
-        let claims = place(&mut self.cluster, wanted, Look::Lend).ok()?;
-        undo(&mut self.cluster, &claims);
+        let allocations = place(&mut self.cluster, wanted, Look::Lend).ok()?;
+        undo(&mut self.cluster, &allocations);
         Some(WaitReason::GaveWay { times, until })
     }
 
@@ -105,11 +105,11 @@ impl State {
         if let Some(reason) = lasts(class) {
             return explain::absent_storage(cluster, class, lasts).unwrap_or(reason);
         }
-        let holds = std::mem::take(&mut self.holds);
-        holds.values().for_each(|hold| release(&mut self.cluster, hold));
+        let holds = std::mem::take(&mut self.reserved);
+        holds.values().for_each(|reserved| release(&mut self.cluster, reserved));
         let reason = self.reason_beside_holds(Wanted { job, class }, ahead, now);
-        holds.values().for_each(|hold| keep(&mut self.cluster, hold));
-        self.holds = holds;
+        holds.values().for_each(|reserved| keep(&mut self.cluster, reserved));
+        self.reserved = holds;
         reason
     }
 
@@ -174,7 +174,7 @@ impl State {
         let mut result = Err(crate::pass::fit::Failure { role: 0, fit: 0, apart: false });
         for look in looks {
             result = place(&mut self.cluster, Wanted { job, class }, look)
-                .map(|claims| undo(&mut self.cluster, &claims));
+                .map(|allocations| undo(&mut self.cluster, &allocations));
             if result.is_ok() {
                 break;
             }
@@ -230,11 +230,13 @@ impl State {
     /// Whose end the job waits for; for one without a reservation, whose end may help.
     fn holders(&self, job: JobId, class: &Class, now: Timestamp) -> Vec<JobId> {
         let cluster = &self.cluster;
-        let end = |(job, life): (&JobId, &Remaining)| (life.expected_end(now).0, *job);
-        let mut ends: Vec<_> = match self.hold_of(job) {
-            Some(hold) => {
-                let awaits = hold.reservation.awaits.iter();
-                awaits.filter_map(|job| Some(end((job, &cluster.tenants.get(job)?.life)))).collect()
+        let end = |(job, remaining): (&JobId, &Remaining)| (remaining.expected_end(now).0, *job);
+        let mut ends: Vec<_> = match self.reserved_for(job) {
+            Some(reserved) => {
+                let awaits = reserved.reservation.awaits.iter();
+                awaits
+                    .filter_map(|job| Some(end((job, &cluster.placed_jobs.get(job)?.remaining))))
+                    .collect()
             }
             None => {
                 let accounts = cluster.accounts(class.cluster).iter();
@@ -244,7 +246,7 @@ impl State {
                 let types = asked_types(class);
                 let holds = |stay: &Stay| types == 0 || types & stay.types != 0;
                 all.filter(|(_, stay)| holds(stay))
-                    .map(|(job, stay)| end((job, &stay.life)))
+                    .map(|(job, stay)| end((job, &stay.remaining)))
                     .collect()
             }
         };
@@ -259,7 +261,7 @@ impl State {
     /// When a job that has a reservation starts.
     #[must_use]
     pub fn promised_start(&self, job: JobId, now: Timestamp) -> Option<Expected> {
-        let awaits = &self.hold_of(job)?.reservation.awaits;
+        let awaits = &self.reserved_for(job)?.reservation.awaits;
         let class = self.queue.class(self.queue.jobs.get(&job)?.line);
         Some(self.bounded(Wanted { job, class: &class }, self.expected_of(awaits, now)))
     }
@@ -274,9 +276,9 @@ impl State {
         }
         let account = self.cluster.accounts(wanted.class.cluster)[0];
         let claimant = self.cluster.claimant(account, self.turn(wanted.job, wanted.class));
-        let hold = reserve(&mut self.cluster, wanted, (account, &claimant), None, now)?;
-        release(&mut self.cluster, &hold);
-        Some(self.bounded(wanted, self.expected_of(&hold.reservation.awaits, now)))
+        let reserved = reserve(&mut self.cluster, wanted, (account, &claimant), None, now)?;
+        release(&mut self.cluster, &reserved);
+        Some(self.bounded(wanted, self.expected_of(&reserved.reservation.awaits, now)))
     }
 
     /// Nobody can say until when a job starts while somebody of a higher priority waits for the same share, such as
@@ -289,11 +291,11 @@ impl State {
     }
 
     fn expected_of(&self, awaits: &BTreeSet<JobId>, now: Timestamp) -> Expected {
-        let ends = awaits.iter().filter_map(|job| self.cluster.tenants.get(job));
+        let ends = awaits.iter().filter_map(|job| self.cluster.placed_jobs.get(job));
         let mut expected = Expected { earliest: now, latest: Some(now), ground: Ground::Limits };
-        for tenant in ends {
-            let (end, ground) = tenant.life.expected_end(now);
-            let limit = tenant.life.limit();
+        for placed in ends {
+            let (end, ground) = placed.remaining.expected_end(now);
+            let limit = placed.remaining.limit();
             expected.earliest = expected.earliest.max(end);
             expected.latest = expected.latest.zip(limit).map(|(latest, limit)| latest.max(limit));
             expected.ground = expected.ground.max(ground);
@@ -304,8 +306,8 @@ impl State {
 
 /// The types of GPUs that would do for a class; none where it asks for none.
 fn asked_types(class: &Class) -> Bits {
-    let with_gpus = class.roles.iter().map(|role| &role.ask).filter(|ask| ask.gpus > 0);
-    with_gpus.fold(0, |types, ask| types | ask.types)
+    let with_gpus = class.roles.iter().map(|role| &role.request).filter(|request| request.gpus > 0);
+    with_gpus.fold(0, |types, request| types | request.types)
 }
 
 /// What is said of a job that has no place in the queue.

@@ -1,37 +1,39 @@
 //! The cluster as it stands: what is free, who has what, and by what right. Everything is changed
-//! by taking and giving back [`Claim`]s, so that a try can be undone.
+//! by taking and giving back [`TaskAllocation`]s, so that a try can be undone.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use protocol::ids::JobId;
 use protocol::placement::TaskPlacement;
 
-use crate::cluster::claim::{Claim, Piece, Right};
+use crate::cluster::allocation::{Piece, Right, TaskAllocation};
 use crate::cluster::index::Index;
 use crate::cluster::limits::Limits;
 use crate::cluster::node::{Block, Fixed, NodeState};
 use crate::cluster::owners::Owners;
+use crate::cluster::placed::{PlacedJob, Stay};
 use crate::cluster::ports::Ports;
 use crate::cluster::ranks::Ranks;
 use crate::cluster::score::Measure;
 use crate::cluster::spare::Spare;
-use crate::cluster::tenant::{Stay, Tenant};
 use crate::cluster::topology::Topology;
 use crate::cluster::workload::{Workload, guess};
 use crate::model::remaining::Remaining;
-use crate::model::{Demand, Node, Request, Running, Standing, VirtualCluster};
+use crate::model::{Demand, Node, QosClass, Request, Running, VirtualCluster};
 use crate::numbers::amounts::Amounts;
 use crate::numbers::gpus::{Bits, positions};
-use crate::numbers::indices::{AccountIndex, AskIndex, By, ClusterIndex, KindIndex, NodeIndex};
+use crate::numbers::indices::{
+    AccountIndex, By, ClusterIndex, KindIndex, NodeIndex, TaskRequestIndex,
+};
 use crate::numbers::kind::Kind;
 use crate::numbers::names::Names;
 use crate::numbers::quick::Quick;
-use crate::numbers::request::{Ask, Class};
+use crate::numbers::request::{Class, TaskRequest};
 use crate::share::cells::{Cells, Pool};
 use crate::share::peers::{Peers, peers};
 use crate::share::{Lack, Shares};
 
-pub(crate) mod claim;
+pub(crate) mod allocation;
 pub(crate) mod index;
 mod learning;
 pub(crate) mod limits;
@@ -39,11 +41,11 @@ mod members;
 pub(crate) mod node;
 pub(crate) mod nodes;
 pub(crate) mod owners;
+pub(crate) mod placed;
 pub(crate) mod ports;
 pub(crate) mod ranks;
 pub(crate) mod score;
 pub(crate) mod spare;
-pub(crate) mod tenant;
 pub(crate) mod topology;
 pub(crate) mod usable;
 pub(crate) mod workload;
@@ -63,8 +65,8 @@ pub(crate) struct Cluster {
     pub(crate) shares: Shares,
     pub(crate) topology: Topology,
     pub(crate) ports: Ports,
-    pub(crate) mix: Workload,
-    pub(crate) tenants: HashMap<JobId, Tenant, Quick>,
+    pub(crate) workload: Workload,
+    pub(crate) placed_jobs: HashMap<JobId, PlacedJob, Quick>,
     pub(crate) states: By<NodeIndex, NodeState>,
     /// By node: who is there.
     pub(crate) guests: By<NodeIndex, Vec<JobId>>,
@@ -91,15 +93,15 @@ pub(crate) struct Cluster {
     /// By node: its state in the index.
     numbers: By<NodeIndex, u32>,
     pub(crate) index: Index,
-    asks: HashMap<Ask, AskIndex>,
-    guess: Vec<Ask>,
+    asks: HashMap<TaskRequest, TaskRequestIndex>,
+    guess: Vec<TaskRequest>,
 }
 
 impl Cluster {
     /// A cluster in which nothing runs.
-    pub(crate) fn new(nodes: &[Node], clusters: &[VirtualCluster], mut mix: Workload) -> Self {
+    pub(crate) fn new(nodes: &[Node], clusters: &[VirtualCluster], mut workload: Workload) -> Self {
         let names = Names::new(nodes, clusters);
-        mix.renumber(&names.types);
+        workload.renumber(&names.types);
         let (ports, of_nodes) = Ports::new(nodes.iter().map(|n| (n.address.as_str(), n.ports)));
         let mut kinds: By<KindIndex, Kind> = By::default();
         let mut alike: By<KindIndex, i64> = By::default();
@@ -143,7 +145,7 @@ impl Cluster {
             numbers: By::default(),
             index: Index::default(),
             asks: HashMap::new(),
-            tenants: HashMap::default(),
+            placed_jobs: HashMap::default(),
             names,
             fixed,
             kinds,
@@ -151,7 +153,7 @@ impl Cluster {
             numbered,
             cells,
             ports,
-            mix,
+            workload,
             states,
         };
         cluster.learn();
@@ -180,10 +182,10 @@ impl Cluster {
     pub(crate) fn class(&mut self, request: &Request) -> Class {
         let mut class = self.class_without_places(request);
         for role in &mut class.roles {
-            let next = AskIndex::from(self.asks.len());
-            role.number = match self.asks.get(&role.ask) {
+            let next = TaskRequestIndex::from(self.asks.len());
+            role.number = match self.asks.get(&role.request) {
                 Some(number) => *number,
-                None => *self.asks.entry(role.ask.clone()).or_insert(next),
+                None => *self.asks.entry(role.request.clone()).or_insert(next),
             };
         }
         class
@@ -194,7 +196,7 @@ impl Cluster {
         let mut class = Class::new(request, &self.names);
         if !request.nodes.is_any() || !request.lacks.is_empty() {
             let types = self.types_for(&class);
-            class.roles.iter_mut().for_each(|role| role.ask.types &= types);
+            class.roles.iter_mut().for_each(|role| role.request.types &= types);
         }
         class.beyond_share = self.beyond_share(&class).is_some();
         class
@@ -230,45 +232,46 @@ impl Cluster {
 
     pub(crate) fn measure(&self, kind: KindIndex) -> Measure<'_> {
         let kind = &self.kinds[kind];
-        Measure { kind, pool: &self.cells.pools[kind.pool], losses: &self.mix.losses }
+        Measure { kind, pool: &self.cells.pools[kind.pool], losses: &self.workload.losses }
     }
 
-    pub(crate) fn take(&mut self, claim: &Claim) {
-        let Some(node) = claim.node else { return };
-        self.charge(claim, 1);
+    pub(crate) fn take(&mut self, allocation: &TaskAllocation) {
+        let Some(node) = allocation.node else { return };
+        self.charge(allocation, 1);
         let state = &mut self.states[node];
-        state.free = state.free.plus(-1, claim.amounts);
-        state.take_gpus(claim.gpus, claim.milli);
-        self.pin(node, claim, 1);
-        self.ports.set(self.fixed[node].ports, &claim.ports, true);
+        state.free = state.free.plus(-1, allocation.amounts);
+        state.take_gpus(allocation.gpus, allocation.milli);
+        self.pin(node, allocation, 1);
+        self.ports.set(self.fixed[node].ports, &allocation.ports, true);
         self.touch(node);
     }
 
-    pub(crate) fn give(&mut self, claim: &Claim) {
-        let Some(node) = claim.node else { return };
-        self.charge(claim, -1);
+    pub(crate) fn give(&mut self, allocation: &TaskAllocation) {
+        let Some(node) = allocation.node else { return };
+        self.charge(allocation, -1);
         let healthy = self.kind_of(node).healthy;
         let state = &mut self.states[node];
-        state.free = state.free.plus(1, claim.amounts);
-        state.give_gpus(claim.gpus, claim.milli, healthy);
-        self.pin(node, claim, -1);
-        self.ports.set(self.fixed[node].ports, &claim.ports, false);
+        state.free = state.free.plus(1, allocation.amounts);
+        state.give_gpus(allocation.gpus, allocation.milli, healthy);
+        self.pin(node, allocation, -1);
+        self.ports.set(self.fixed[node].ports, &allocation.ports, false);
         self.touch(node);
     }
 
-    fn charge(&mut self, claim: &Claim, sign: i64) {
-        if let Right::Of(account) = claim.right {
-            self.shares.charge(account, &claim.usage(), sign);
+    fn charge(&mut self, allocation: &TaskAllocation, sign: i64) {
+        if let Right::Of(account) = allocation.right {
+            self.shares.charge(account, &allocation.usage(), sign);
         }
     }
 
-    /// Whether a borrowed claim that was given back could be taken again.
-    pub(crate) fn has_back(&self, claim: &Claim) -> bool {
-        let Some(node) = claim.node else { return true };
+    /// Whether a borrowed allocation that was given back could be taken again.
+    pub(crate) fn has_back(&self, allocation: &TaskAllocation) -> bool {
+        let Some(node) = allocation.node else { return true };
         let state = &self.states[node];
-        let gpus = positions(claim.gpus).all(|position| state.left_of(position) >= claim.milli);
-        gpus && state.free.covers(claim.amounts)
-            && self.ports.are_free(self.fixed[node].ports, &claim.ports)
+        let gpus =
+            positions(allocation.gpus).all(|position| state.left_of(position) >= allocation.milli);
+        gpus && state.free.covers(allocation.amounts)
+            && self.ports.are_free(self.fixed[node].ports, &allocation.ports)
     }
 
     /// Tells the index what became of a node.
@@ -283,9 +286,11 @@ impl Cluster {
         self.index.spare(self.numbers[node])
     }
 
-    /// Adds the claim to its block, which is bound with the first and let go with the last.
-    pub(crate) fn pin(&mut self, node: NodeIndex, claim: &Claim, sign: i64) {
-        let (Right::Of(account), Some(Piece { bits, level })) = (claim.right, claim.block) else {
+    /// Adds the allocation to its block, which is bound with the first and let go with the last.
+    pub(crate) fn pin(&mut self, node: NodeIndex, allocation: &TaskAllocation, sign: i64) {
+        let (Right::Of(account), Some(Piece { bits, level })) =
+            (allocation.right, allocation.block)
+        else {
             return;
         };
         let account = self.cells.owner(account);
@@ -310,9 +315,9 @@ impl Cluster {
         }
         let Some(at) = state.blocks.iter().position(of) else { return };
         let block = &mut state.blocks[at];
-        block.used = block.used.plus(sign, claim.amounts);
-        if claim.amounts != Amounts::default() {
-            block.milli += sign * claim.gpu_milli();
+        block.used = block.used.plus(sign, allocation.amounts);
+        if allocation.amounts != Amounts::default() {
+            block.milli += sign * allocation.gpu_milli();
         }
         block.pins = if sign > 0 { block.pins + 1 } else { block.pins.saturating_sub(1) };
         if block.pins == 0 {
@@ -351,83 +356,85 @@ impl Cluster {
         after <= before
     }
 
-    /// A job comes to hold its claims, which are taken.
-    pub(crate) fn settle(&mut self, job: JobId, tenant: Tenant) {
-        for node in tenant.claims.iter().filter_map(|claim| claim.node) {
+    /// A job comes to hold its allocations, which are taken.
+    pub(crate) fn settle(&mut self, job: JobId, placed: PlacedJob) {
+        for node in placed.allocations.iter().filter_map(|allocation| allocation.node) {
             if !self.guests[node].contains(&job) {
                 self.guests[node].push(job);
             }
         }
-        if tenant.standing == Standing::Borrowed {
+        if placed.qos_class == QosClass::Borrowed {
             self.borrowed.insert(job);
         }
-        let stay = tenant.stay();
-        for claim in &tenant.claims {
-            if let Right::Of(account) = claim.right {
+        let stay = placed.stay();
+        for allocation in &placed.allocations {
+            if let Right::Of(account) = allocation.right {
                 self.counting[self.cells.owner(account)].insert(job, stay);
             }
-            if claim.node.is_some_and(|node| self.kind_of(node).size == 0) {
+            if allocation.node.is_some_and(|node| self.kind_of(node).size == 0) {
                 self.in_the_open.insert(job, stay);
             }
         }
-        self.owners.count(&tenant, 1);
-        self.limits.count(&tenant, 1);
-        self.ranks.enter(job, &tenant);
-        self.tenants.insert(job, tenant);
+        self.owners.count(&placed, 1);
+        self.limits.count(&placed, 1);
+        self.ranks.enter(job, &placed);
+        self.placed_jobs.insert(job, placed);
     }
 
     /// Something else is expected of a running job.
-    pub(crate) fn expects(&mut self, job: JobId, life: Remaining) {
-        let Some(tenant) = self.tenants.get_mut(&job).filter(|tenant| tenant.life != life) else {
+    pub(crate) fn expects(&mut self, job: JobId, remaining: Remaining) {
+        let Some(placed) =
+            self.placed_jobs.get_mut(&job).filter(|placed| placed.remaining != remaining)
+        else {
             return;
         };
-        tenant.life = life;
+        placed.remaining = remaining;
         let lists = self.counting.iter_mut().chain([&mut self.in_the_open]);
-        lists.filter_map(|list| list.get_mut(&job)).for_each(|known| known.life = life);
+        lists.filter_map(|list| list.get_mut(&job)).for_each(|known| known.remaining = remaining);
     }
 
     /// A job ends: all it has is given back.
-    pub(crate) fn leave(&mut self, job: JobId) -> Option<Tenant> {
-        let tenant = self.tenants.remove(&job)?;
-        self.owners.count(&tenant, -1);
-        self.limits.count(&tenant, -1);
-        self.ranks.leave(job, &tenant);
+    pub(crate) fn leave(&mut self, job: JobId) -> Option<PlacedJob> {
+        let placed = self.placed_jobs.remove(&job)?;
+        self.owners.count(&placed, -1);
+        self.limits.count(&placed, -1);
+        self.ranks.leave(job, &placed);
         self.borrowed.remove(&job);
         self.in_the_open.remove(&job);
-        for claim in &tenant.claims {
-            if let Right::Of(account) = claim.right {
+        for allocation in &placed.allocations {
+            if let Right::Of(account) = allocation.right {
                 self.counting[self.cells.owner(account)].remove(&job);
             }
         }
-        for claim in &tenant.claims {
-            self.give(claim);
-            if let Some(node) = claim.node {
+        for allocation in &placed.allocations {
+            self.give(allocation);
+            if let Some(node) = allocation.node {
                 self.guests[node].retain(|guest| *guest != job);
             }
         }
-        Some(tenant)
+        Some(placed)
     }
 
     /// A job comes to hold places that others have not left yet (`sign` 1), or waits for that no more (-1).
-    pub(crate) fn count_coming(&mut self, tenant: &Tenant, sign: i64) {
-        self.owners.count(tenant, sign);
-        self.limits.count(tenant, sign);
+    pub(crate) fn count_coming(&mut self, placed: &PlacedJob, sign: i64) {
+        self.owners.count(placed, sign);
+        self.limits.count(placed, sign);
     }
 
     /// A job that gave its places to others is there still (`sign` 1), or is no more (-1).
-    pub(crate) fn count_leaving(&mut self, tenant: &Tenant, sign: i64) {
-        self.owners.count_leaving(tenant, sign);
-        self.limits.count(tenant, sign);
+    pub(crate) fn count_leaving(&mut self, placed: &PlacedJob, sign: i64) {
+        self.owners.count_leaving(placed, sign);
+        self.limits.count(placed, sign);
     }
 
     /// What a job has that is running already, before it is known by what right.
-    pub(crate) fn tenant(&self, running: &Running) -> Tenant {
-        let claim = |(task, demand): &(TaskPlacement, Demand)| {
+    pub(crate) fn placed(&self, running: &Running) -> PlacedJob {
+        let allocation = |(task, demand): &(TaskPlacement, Demand)| {
             let node = self.names.nodes.get(&task.node).copied();
             let gpus = node.map_or(0, |node| self.fixed[node].gpu_bits(&task.gpus));
             let types = node.map(|node| &self.kind_of(node).types);
             let of = types.and_then(|types| types.iter().find(|(_, bits)| bits & gpus != 0));
-            Claim {
+            TaskAllocation {
                 node,
                 amounts: Amounts::of(demand),
                 gpus,
@@ -439,14 +446,14 @@ impl Cluster {
                 block: None,
             }
         };
-        Tenant {
+        PlacedJob {
             cluster: self.names.clusters.get(&running.virtual_cluster).copied(),
             name: running.virtual_cluster.clone(),
             user: running.user.clone(),
-            claims: running.tasks.iter().map(claim).collect(),
-            standing: running.standing,
+            allocations: running.tasks.iter().map(allocation).collect(),
+            qos_class: running.qos_class,
             turn: running.turn,
-            life: running.life(),
+            remaining: running.remaining(),
             gave_way: running.gave_way,
             stopping: running.stopping,
         }

@@ -8,7 +8,7 @@ use protocol::cluster::{NodeCondition, Places, Preempts, Share, VirtualClusterSe
 use protocol::ids::{GpuType, JobId, NodeName, StorageName, UserName, VirtualClusterName};
 use protocol::placement::TaskPlacement;
 use protocol::resources::{Capacity, Gpu, PortRange, Resources};
-use protocol::spec::{NodeWish, PortRequest, Priority};
+use protocol::spec::{NodeSelector, PortRequest, Priority};
 use protocol::time::Timestamp;
 pub use protocol::wait::{Expected, Ground, Scarce};
 use protocol::wait::{WaitReason, Waiting};
@@ -200,7 +200,7 @@ impl Demand {
 
 /// By what right a job runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Standing {
+pub enum QosClass {
     /// Within its virtual cluster's share: only a job of that virtual cluster and of a higher class
     /// takes its right, or its place.
     Guaranteed,
@@ -297,7 +297,7 @@ pub struct Running {
     /// By role, of those that name any: GPU types that would have done.
     pub gpu_types: BTreeMap<u32, Vec<GpuType>>,
     /// As its placement said.
-    pub standing: Standing,
+    pub qos_class: QosClass,
     /// Its place in the queue when it waited.
     pub turn: Turn,
     /// When it was placed.
@@ -344,7 +344,7 @@ pub struct Request {
     /// Nodes that will not do, each with the storage that it lacks.
     pub lacks: BTreeMap<NodeName, StorageName>,
     /// Which nodes will do.
-    pub nodes: NodeWish,
+    pub nodes: NodeSelector,
     /// Its roles, in the job's order.
     pub roles: Vec<RoleRequest>,
 }
@@ -371,7 +371,7 @@ impl Request {
 
 impl Running {
     /// How long it is there still.
-    pub(crate) fn life(&self) -> Remaining {
+    pub(crate) fn remaining(&self) -> Remaining {
         let Self { started_at, limit_ms, expected_ms, .. } = *self;
         Remaining { started_at, limit_ms, expected_ms }
     }
@@ -409,7 +409,7 @@ pub struct Placement {
     /// The job.
     pub job: JobId,
     /// By what right.
-    pub standing: Standing,
+    pub qos_class: QosClass,
     /// Its tasks, by role and index.
     pub tasks: Vec<TaskPlacement>,
     /// Thousandths of GPUs as which counts what it has; those of one where it has none.
@@ -435,7 +435,7 @@ pub struct Preemption {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
     /// It would start at once, there and by this right.
-    Fits(Vec<TaskPlacement>, Standing),
+    Fits(Vec<TaskPlacement>, QosClass),
     /// It would start as soon as these, which run on borrowed resources, have given way.
     Preempts(Vec<JobId>),
     /// It would wait.
@@ -448,7 +448,7 @@ pub enum Answer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AtOnce {
     /// By what right.
-    pub standing: Standing,
+    pub qos_class: QosClass,
     /// On what is kept for this job, before whose start it ends.
     pub before: Option<JobId>,
 }

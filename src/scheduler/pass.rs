@@ -7,15 +7,15 @@ use std::sync::Arc;
 use protocol::ids::JobId;
 use protocol::time::Timestamp;
 
-use crate::cluster::claim::Claim;
-use crate::cluster::tenant::Tenant;
+use crate::cluster::allocation::TaskAllocation;
+use crate::cluster::placed::PlacedJob;
 use crate::model::remaining::Remaining;
-use crate::model::{Placement, Preemption, Standing, Turn};
+use crate::model::{Placement, Preemption, QosClass, Turn};
 use crate::numbers::indices::{AccountIndex, LineIndex};
 use crate::numbers::request::{Class, Wanted};
 use crate::pass::balance::Balance;
 use crate::pass::fit::{Look, placement};
-use crate::pass::preemption::Eviction;
+use crate::pass::preemption::Preempted;
 use crate::pass::reserve::{keep, release, reserve};
 use crate::pass::together::place;
 use crate::queue::{Key, Waiter};
@@ -58,7 +58,7 @@ struct Order<'b> {
 /// How a job may go on.
 enum Outcome {
     /// On these places of its virtual cluster's.
-    Starts(Vec<Claim>),
+    Starts(Vec<TaskAllocation>),
     Blocked,
 }
 
@@ -97,16 +97,16 @@ impl State {
             .map(|(job, _)| *job)
             .collect();
         for job in ready {
-            if let Some(Pending { class, tenant, .. }) = self.pending.remove(&job) {
-                self.cluster.count_coming(&tenant, -1);
-                let (claims, standing) = (&tenant.claims, tenant.standing);
+            if let Some(Pending { class, placed, .. }) = self.pending.remove(&job) {
+                self.cluster.count_coming(&placed, -1);
+                let (allocations, qos_class) = (&placed.allocations, placed.qos_class);
                 pass.placements.push(placement(
                     &self.cluster,
                     Wanted { job, class: &class },
-                    claims,
-                    standing,
+                    allocations,
+                    qos_class,
                 ));
-                self.cluster.settle(job, tenant);
+                self.cluster.settle(job, placed);
             }
         }
     }
@@ -161,18 +161,19 @@ impl State {
                 now,
                 pass,
             ) {
-                Outcome::Starts(claims) => {
-                    let (claims, standing) = self.by_rights(
+                Outcome::Starts(allocations) => {
+                    let (allocations, qos_class) = self.by_rights(
                         Wanted { job: key.job, class: &class },
                         &accounts,
-                        claims,
+                        allocations,
                         now,
                     );
-                    self.start((key, &class), claims, standing, now, pass);
+                    self.start((key, &class), allocations, qos_class, now, pass);
                     self.push_next(&mut heads, line, order);
                 }
                 Outcome::Blocked => {
-                    if self.holds.get(&accounts[0]).is_some_and(|h| h.reservation.job == key.job) {
+                    if self.reserved.get(&accounts[0]).is_some_and(|h| h.reservation.job == key.job)
+                    {
                         reserved.insert(accounts[0]);
                     }
                 }
@@ -193,7 +194,8 @@ impl State {
         now: Timestamp,
         pass: &mut Pass,
     ) -> Outcome {
-        let mine = self.holds.get(&accounts[0]).is_some_and(|hold| hold.reservation.job == job);
+        let mine =
+            self.reserved.get(&accounts[0]).is_some_and(|reserved| reserved.reservation.job == job);
         let tried = Some(self.gains);
         let known = self.queue.tried(line);
         let rank = Some(self.turn(job, class).priority.0.class());
@@ -201,18 +203,20 @@ impl State {
         if blocked && (!first || mine || known.hopeless == tried) {
             return Outcome::Blocked;
         }
-        let kept = if first { self.holds.remove(&accounts[0]) } else { None };
-        if let Some(hold) = &kept {
-            release(&mut self.cluster, hold);
+        let kept = if first { self.reserved.remove(&accounts[0]) } else { None };
+        if let Some(reserved) = &kept {
+            release(&mut self.cluster, reserved);
         }
-        if let Some(claims) = self.guaranteed(Wanted { job, class }, accounts, now, pass) {
-            return Outcome::Starts(claims);
+        if let Some(allocations) = self.guaranteed(Wanted { job, class }, accounts, now, pass) {
+            return Outcome::Starts(allocations);
         }
         if first {
             match kept {
-                Some(hold) if hold.reservation.job == job && hold.is_sound(&self.cluster) => {
-                    keep(&mut self.cluster, &hold);
-                    self.holds.insert(accounts[0], hold);
+                Some(reserved)
+                    if reserved.reservation.job == job && reserved.is_sound(&self.cluster) =>
+                {
+                    keep(&mut self.cluster, &reserved);
+                    self.reserved.insert(accounts[0], reserved);
                 }
                 // Nothing need be kept from anybody, but whoever comes is behind it.
                 None if self.is_alone() => self.queue.put_first(job),
@@ -221,13 +225,13 @@ impl State {
                     self.reserve(
                         Wanted { job, class },
                         accounts,
-                        kept.map(|hold| hold.reservation),
+                        kept.map(|reserved| reserved.reservation),
                         now,
                     );
                 }
             }
         }
-        let hopeless = first && !self.is_alone() && !self.holds.contains_key(&accounts[0]);
+        let hopeless = first && !self.is_alone() && !self.reserved.contains_key(&accounts[0]);
         if let Some(tried) = self.queue.tried_mut(line) {
             let others = tried.blocked_up_to.filter(|_| tried.blocked == Some(self.gains));
             tried.blocked_up_to = others.max(rank);
@@ -253,9 +257,10 @@ impl State {
         let last = last.or_else(|| self.last.iter().find(|last| last.job == job).cloned());
         let claimant = self.cluster.claimant(accounts[0], self.turn(job, class));
         let wanted = Wanted { job, class };
-        let hold = reserve(&mut self.cluster, wanted, (accounts[0], &claimant), last.as_ref(), now);
-        if let Some(hold) = hold {
-            self.holds.insert(accounts[0], hold);
+        let reserved =
+            reserve(&mut self.cluster, wanted, (accounts[0], &claimant), last.as_ref(), now);
+        if let Some(reserved) = reserved {
+            self.reserved.insert(accounts[0], reserved);
             let cluster = &self.cluster;
             self.queue.put_first_among(job, |of| cluster.accounts(of.cluster)[0] == accounts[0]);
         }
@@ -268,13 +273,13 @@ impl State {
         accounts: &[AccountIndex],
         now: Timestamp,
         pass: &mut Pass,
-    ) -> Option<Vec<Claim>> {
+    ) -> Option<Vec<TaskAllocation>> {
         let turn = self.turn(wanted.job, wanted.class);
-        let eviction = match self.cleared_cells(wanted, accounts, turn, now) {
-            Some(eviction) => eviction,
-            None => self.outrank(wanted, accounts, turn, now)?.eviction,
+        let preempted = match self.cleared_cells(wanted, accounts, turn, now) {
+            Some(preempted) => preempted,
+            None => self.outrank(wanted, accounts, turn, now)?.preempted,
         };
-        Some(self.send_away(wanted, eviction, now, pass))
+        Some(self.send_away(wanted, preempted, now, pass))
     }
 
     /// Places on cells of its accounts, taken, and who has to leave them.
@@ -284,10 +289,10 @@ impl State {
         accounts: &[AccountIndex],
         turn: Turn,
         now: Timestamp,
-    ) -> Option<Eviction> {
+    ) -> Option<Preempted> {
         accounts.iter().find_map(|account| {
             let claimant = self.cluster.claimant(*account, turn);
-            self.in_cells(wanted, *account, now, &|tenant| claimant.moves(tenant))
+            self.in_cells(wanted, *account, now, &|placed| claimant.moves(placed))
         })
     }
 
@@ -300,15 +305,15 @@ impl State {
     pub(crate) fn send_away(
         &mut self,
         Wanted { job, class }: Wanted,
-        eviction: Eviction,
+        preempted: Preempted,
         now: Timestamp,
         pass: &mut Pass,
-    ) -> Vec<Claim> {
+    ) -> Vec<TaskAllocation> {
         let turn = self.turn(job, class);
-        for (victim, tenant) in eviction.victims {
-            if !tenant.stopping {
-                let own = tenant.name == class.of.virtual_cluster;
-                let outranked = own && turn.outranks(&tenant.turn);
+        for (victim, placed) in preempted.victims {
+            if !placed.stopping {
+                let own = placed.name == class.of.virtual_cluster;
+                let outranked = own && turn.outranks(&placed.turn);
                 if !outranked {
                     self.queue.loans.is_taken_back();
                 }
@@ -317,51 +322,59 @@ impl State {
                     taken_by: job,
                     virtual_cluster: class.of.virtual_cluster.clone(),
                     outranked,
-                    lost_ms: tenant.lost_ms(now),
+                    lost_ms: placed.lost_ms(now),
                 });
             }
-            self.cluster.count_leaving(&tenant, 1);
-            self.leaving.insert(victim, tenant);
+            self.cluster.count_leaving(&placed, 1);
+            self.leaving.insert(victim, placed);
         }
-        eviction.claims
+        preempted.allocations
     }
 
     /// A job has its places: it starts, or does when those who are there have left.
     pub(crate) fn start(
         &mut self,
         (key, class): (Key, &Arc<Class>),
-        claims: Vec<Claim>,
-        standing: Standing,
+        allocations: Vec<TaskAllocation>,
+        qos_class: QosClass,
         now: Timestamp,
         pass: &mut Pass,
     ) {
         let Some(waiter) = self.queue.remove(key.job) else { return };
         self.let_go(key.job);
-        let awaits = self.awaits(&claims);
-        let tenant = tenant(&waiter, class, claims, standing, now);
+        let awaits = self.awaits(&allocations);
+        let placed = placed(&waiter, class, allocations, qos_class, now);
         if awaits.is_empty() {
-            let started =
-                placement(&self.cluster, Wanted { job: key.job, class }, &tenant.claims, standing);
+            let started = placement(
+                &self.cluster,
+                Wanted { job: key.job, class },
+                &placed.allocations,
+                qos_class,
+            );
             pass.placements.push(started);
-            self.cluster.settle(key.job, tenant);
+            self.cluster.settle(key.job, placed);
         } else {
             let class = Arc::clone(class);
-            self.cluster.count_coming(&tenant, 1);
-            self.pending.insert(key.job, Pending { waiter, class, tenant, awaits });
+            self.cluster.count_coming(&placed, 1);
+            self.pending.insert(key.job, Pending { waiter, class, placed, awaits });
         }
     }
 
     /// Those who are about to leave and are at the same addresses: what they have, ports included,
     /// is only then free.
-    pub(crate) fn awaits(&self, claims: &[Claim]) -> BTreeSet<JobId> {
+    pub(crate) fn awaits(&self, allocations: &[TaskAllocation]) -> BTreeSet<JobId> {
         if self.leaving.is_empty() {
             return BTreeSet::new();
         }
-        let address =
-            |claim: &Claim| claim.node.map(|node| self.cluster.fixed[node].node.address.as_str());
-        let addresses: BTreeSet<_> = claims.iter().filter_map(address).collect();
-        let there = |claim: &Claim| address(claim).is_some_and(|a| addresses.contains(a));
-        let leaving = self.leaving.iter().filter(|(_, tenant)| tenant.claims.iter().any(there));
+        let address = |allocation: &TaskAllocation| {
+            allocation.node.map(|node| self.cluster.fixed[node].node.address.as_str())
+        };
+        let addresses: BTreeSet<_> = allocations.iter().filter_map(address).collect();
+        let there = |allocation: &TaskAllocation| {
+            address(allocation).is_some_and(|a| addresses.contains(a))
+        };
+        let leaving =
+            self.leaving.iter().filter(|(_, placed)| placed.allocations.iter().any(there));
         leaving.map(|(job, _)| *job).collect()
     }
 
@@ -373,32 +386,32 @@ impl State {
         while let Some((key, line)) = self.pop(&mut heads, order) {
             let class = self.queue.class(line);
             let tried = Some(self.gains);
-            if self.queue.lines[&line].gaps == tried || !self.cluster.may_borrow(&class) {
+            if self.queue.lines[&line].not_backfilled == tried || !self.cluster.may_borrow(&class) {
                 continue;
             }
             if self.queue.tried(line).idle != tried
-                && let Some(claims) = self.idle_room(Wanted { job: key.job, class: &class })
+                && let Some(allocations) = self.idle_room(Wanted { job: key.job, class: &class })
             {
-                self.start((key, &class), claims, Standing::Borrowed, now, pass);
+                self.start((key, &class), allocations, QosClass::Borrowed, now, pass);
                 self.push_next(&mut heads, line, order);
                 continue;
             }
-            self.fill_gaps((line, &class), now, pass);
+            self.backfill((line, &class), now, pass);
             self.queue.borrows_nothing(line, self.gains);
         }
     }
 
     /// Idle places, taken; what is kept for the job itself is idle as well.
-    fn idle_room(&mut self, Wanted { job, class }: Wanted) -> Option<Vec<Claim>> {
-        let own = self.holds.values().find(|hold| hold.reservation.job == job).cloned();
-        if let Some(hold) = &own {
-            release(&mut self.cluster, hold);
+    fn idle_room(&mut self, Wanted { job, class }: Wanted) -> Option<Vec<TaskAllocation>> {
+        let own = self.reserved.values().find(|reserved| reserved.reservation.job == job).cloned();
+        if let Some(reserved) = &own {
+            release(&mut self.cluster, reserved);
         }
         let placed = place(&mut self.cluster, Wanted { job, class }, Look::Lend).ok();
-        if let Some(hold) = &own {
+        if let Some(reserved) = &own {
             match placed.is_some() {
-                true => self.holds.retain(|_, other| other.reservation.job != job),
-                false => keep(&mut self.cluster, hold),
+                true => self.reserved.retain(|_, other| other.reservation.job != job),
+                false => keep(&mut self.cluster, reserved),
             }
         }
         placed
@@ -409,7 +422,7 @@ impl State {
     fn promote(&mut self) {
         let gained = std::mem::take(&mut self.gained);
         for account in gained {
-            if self.holds.keys().any(|held| self.cluster.cells.owner(*held) == account) {
+            if self.reserved.keys().any(|held| self.cluster.cells.owner(*held) == account) {
                 continue;
             }
             let mut failed = 0;
@@ -423,16 +436,18 @@ impl State {
     }
 
     fn promotable(&self, account: AccountIndex) -> Vec<JobId> {
-        let held = |claim: &Claim| claim.node.is_some_and(|n| self.cluster.held.contains(&n));
-        let jobs = self.cluster.borrowed.iter().map(|job| (*job, &self.cluster.tenants[job]));
+        let held = |allocation: &TaskAllocation| {
+            allocation.node.is_some_and(|n| self.cluster.held.contains(&n))
+        };
+        let jobs = self.cluster.borrowed.iter().map(|job| (*job, &self.cluster.placed_jobs[job]));
         let mut jobs: Vec<_> = jobs
-            .filter(|(_, tenant)| !tenant.is_opportunistic() && !tenant.stopping)
-            .filter(|(_, tenant)| {
-                let mut accounts = self.cluster.accounts(tenant.cluster).iter();
+            .filter(|(_, placed)| !placed.is_opportunistic() && !placed.stopping)
+            .filter(|(_, placed)| {
+                let mut accounts = self.cluster.accounts(placed.cluster).iter();
                 accounts.any(|counts| self.cluster.cells.owner(*counts) == account)
             })
-            .filter(|(_, tenant)| !tenant.claims.iter().any(held))
-            .map(|(job, tenant)| (tenant.turn, job))
+            .filter(|(_, placed)| !placed.allocations.iter().any(held))
+            .map(|(job, placed)| (placed.turn, job))
             .collect();
         jobs.sort_unstable();
         jobs.into_iter().map(|(_, job)| job).collect()
@@ -441,31 +456,31 @@ impl State {
     /// Whether its virtual cluster's share has room for a job that borrows, where it is: then it counts
     /// on that.
     pub(crate) fn promote_one(&mut self, job: JobId) -> bool {
-        let Some(tenant) = self.cluster.leave(job) else { return false };
-        let promoted = self.cluster.settle_guaranteed(job, &tenant);
+        let Some(placed) = self.cluster.leave(job) else { return false };
+        let promoted = self.cluster.settle_guaranteed(job, &placed);
         if !promoted {
-            tenant.claims.iter().for_each(|claim| self.cluster.take(claim));
-            self.cluster.settle(job, tenant);
+            placed.allocations.iter().for_each(|allocation| self.cluster.take(allocation));
+            self.cluster.settle(job, placed);
         }
         promoted
     }
 }
 
-fn tenant(
+fn placed(
     waiter: &Waiter,
     class: &Class,
-    claims: Vec<Claim>,
-    standing: Standing,
+    allocations: Vec<TaskAllocation>,
+    qos_class: QosClass,
     now: Timestamp,
-) -> Tenant {
-    Tenant {
+) -> PlacedJob {
+    PlacedJob {
         cluster: class.cluster,
         name: class.of.virtual_cluster.clone(),
         user: class.of.user.clone(),
-        claims,
-        standing,
+        allocations,
+        qos_class,
         turn: waiter.turn,
-        life: Remaining {
+        remaining: Remaining {
             started_at: now,
             limit_ms: waiter.limit_ms,
             expected_ms: waiter.expected_ms,

@@ -7,10 +7,10 @@ use proptest::prelude::*;
 use protocol::cluster::NodeCondition;
 use protocol::ids::{GpuType, JobId, VirtualClusterName};
 use protocol::placement::TaskPlacement;
-use protocol::spec::{NodeWish, Priority, TopologyLevel};
+use protocol::spec::{NodeSelector, Priority, TopologyLevel};
 
 use crate::model::{
-    Answer, Demand, Placement, Plan, Request, Running, Snapshot, Standing, WHOLE_GPU,
+    Answer, Demand, Placement, Plan, QosClass, Request, Running, Snapshot, WHOLE_GPU,
 };
 use crate::properties::events::cases;
 use crate::story::{Job, NOW, Story, cluster, job};
@@ -136,7 +136,7 @@ impl fmt::Debug for Case {
             write!(
                 f,
                 "{} {} {:?} since {}:",
-                job.job, job.virtual_cluster, job.standing, job.started_at
+                job.job, job.virtual_cluster, job.qos_class, job.started_at
             )?;
             for (task, demand) in &job.tasks {
                 let Demand { cpu_milli, gpu_milli, .. } = demand;
@@ -214,7 +214,7 @@ pub(crate) fn with(snapshot: &Snapshot, plan: &Plan) -> Snapshot {
             virtual_cluster: request.virtual_cluster.clone(),
             tasks: placement.tasks.iter().map(|task| (task.clone(), demand(task))).collect(),
             gpu_types: gpu_types(&request),
-            standing: placement.standing,
+            qos_class: placement.qos_class,
             turn: request.turn(),
             started_at: NOW,
             limit_ms: request.limit_ms,
@@ -227,7 +227,7 @@ pub(crate) fn with(snapshot: &Snapshot, plan: &Plan) -> Snapshot {
     let mut state = State::of(snapshot);
     state.pass(NOW);
     for running in &mut next.running {
-        running.standing = state.standing(running.job).unwrap_or(running.standing);
+        running.qos_class = state.qos_class(running.job).unwrap_or(running.qos_class);
     }
     next
 }
@@ -276,7 +276,7 @@ fn is_as_asked(snapshot: &Snapshot, asked: &Request, task: &TaskPlacement) {
     let role = &asked.roles[task.role as usize];
     let node = snapshot.nodes.iter().find(|node| node.name == task.node).unwrap();
     assert_eq!(node.condition, NodeCondition::Ready);
-    let NodeWish { names, labels, topology: _ } = &asked.nodes;
+    let NodeSelector { names, labels, topology: _ } = &asked.nodes;
     assert!(names.is_empty() || names.contains(&node.name));
     assert!(labels.iter().all(|(key, value)| node.labels.get(key) == Some(value)));
     assert_eq!(node.address, task.address);
@@ -328,7 +328,7 @@ fn nothing_is_exceeded(snapshot: &Snapshot) {
     for settings in &snapshot.virtual_clusters {
         let tasks = |name: &VirtualClusterName| -> Vec<_> {
             let jobs = snapshot.running.iter().filter(|job| job.virtual_cluster == *name);
-            let guaranteed = jobs.filter(|job| job.standing == Standing::Guaranteed);
+            let guaranteed = jobs.filter(|job| job.qos_class == QosClass::Guaranteed);
             guaranteed.flat_map(|job| &job.tasks).collect()
         };
         let cpus = |name| -> u64 {
@@ -379,7 +379,7 @@ pub(crate) fn starts(snapshot: &Snapshot, job: JobId) -> bool {
 
 fn starts_guaranteed(snapshot: &Snapshot, job: JobId) -> bool {
     let starts =
-        |placement: &Placement| placement.job == job && placement.standing == Standing::Guaranteed;
+        |placement: &Placement| placement.job == job && placement.qos_class == QosClass::Guaranteed;
     plan(snapshot, NOW).placements.iter().any(starts)
 }
 
@@ -446,7 +446,7 @@ proptest! {
         then.running.retain(|running| past(running.job));
         let plan = plan(&then, NOW);
         let starts = plan.placements.iter().any(|placement| placement.job == head);
-        // What fills a gap gives way.
+        // What is backfilled gives way.
         let takes_back = plan.preemptions.iter().any(|preemption| preemption.taken_by == head);
         prop_assert!(starts || takes_back, "{head} is delayed by {:?}", then.running);
     }

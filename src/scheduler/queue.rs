@@ -122,8 +122,8 @@ pub(crate) struct Line {
     /// The number of the class, whoever waits.
     pub(crate) like: ClassIndex,
     pub(crate) queue: BTreeSet<Key>,
-    /// The count of gains ([`crate::state`]) at which its jobs found no gap to borrow.
-    pub(crate) gaps: Option<u64>,
+    /// The count of gains ([`crate::state`]) at which none of its jobs could be backfilled.
+    pub(crate) not_backfilled: Option<u64>,
 }
 
 /// When a try for a class failed last, whoever of it was first: counts of gains.
@@ -207,7 +207,10 @@ impl Queue {
         let like = *self.likes.entry(name.0.clone()).or_insert(ClassIndex::from(self.next));
         self.numbers.insert(name.clone(), number);
         let class = std::sync::Arc::new(class);
-        self.lines.insert(number, Line { class, name, like, queue: BTreeSet::new(), gaps: None });
+        self.lines.insert(
+            number,
+            Line { class, name, like, queue: BTreeSet::new(), not_backfilled: None },
+        );
         number
     }
 
@@ -235,13 +238,13 @@ impl Queue {
         Some(self.tried.entry(like).or_default())
     }
 
-    /// Neither idle room nor a gap was found for a line.
+    /// Neither idle room nor a place to be backfilled was found for a line.
     pub(crate) fn borrows_nothing(&mut self, line: LineIndex, gains: u64) {
         if let Some(tried) = self.tried_mut(line) {
             tried.idle = Some(gains);
         }
         if let Some(line) = self.lines.get_mut(&line) {
-            line.gaps = Some(gains);
+            line.not_backfilled = Some(gains);
         }
     }
 
@@ -261,8 +264,8 @@ impl Queue {
     fn awake(&mut self, waiter: Waiter) {
         if let Some(line) = self.lines.get_mut(&waiter.line) {
             line.queue.insert(waiter.key);
-            // It may be short enough for a gap in which the others of its class have no room.
-            line.gaps = line.gaps.filter(|_| waiter.runs_ms().is_none());
+            // It may be short enough to be backfilled where the others of its class have no room.
+            line.not_backfilled = line.not_backfilled.filter(|_| waiter.runs_ms().is_none());
             self.active.insert(waiter.line);
         }
     }
@@ -402,7 +405,7 @@ impl Queue {
     pub(crate) fn renumber(&mut self, mut class: impl FnMut(&Request) -> Class) {
         for line in self.lines.values_mut() {
             line.class = std::sync::Arc::new(class(&line.class.of));
-            line.gaps = None;
+            line.not_backfilled = None;
         }
         self.tried.clear();
         debug_assert!(self.lines.values().all(|line| self.numbers.contains_key(&line.name)));

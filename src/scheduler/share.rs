@@ -8,12 +8,12 @@ use crate::model::{VirtualCluster, WHOLE_GPU};
 use crate::numbers::gpus::{Bits, positions};
 use crate::numbers::indices::{AccountIndex, By, ClusterIndex, SumIndex};
 use crate::numbers::names::Names;
-use crate::numbers::request::{Class, RoleWant};
+use crate::numbers::request::{Class, ClassRole};
 use crate::share::cells::has_gpus;
 
 pub(crate) mod cells;
-pub(crate) mod kept;
 pub(crate) mod peers;
+pub(crate) mod reserved;
 
 /// The accounts of all virtual clusters, and last that of the commons.
 #[derive(Debug, Default, Clone)]
@@ -208,8 +208,8 @@ impl Shares {
     /// shares themselves instead of what is left of them.
     pub(crate) fn lacks(&self, account: AccountIndex, class: &Class, whole: bool) -> Vec<Lack> {
         let Some(account) = self.accounts.get(account) else { return Vec::new() };
-        let total = |each: fn(&RoleWant) -> i64| -> i64 {
-            let of_role = |r: &RoleWant| i64::from(r.count).saturating_mul(each(r));
+        let total = |each: fn(&ClassRole) -> i64| -> i64 {
+            let of_role = |r: &ClassRole| i64::from(r.count).saturating_mul(each(r));
             class.roles.iter().map(of_role).fold(0, i64::saturating_add)
         };
         let lack = |which, line: Option<SumIndex>, needs: i64| {
@@ -217,8 +217,8 @@ impl Shares {
             let (free, share) = (self.have(line, whole), self.have(line, true));
             Some(Lack { which, needs, free, share })
         };
-        let cpus = lack(Which::Cpus, account.cpus, total(|role| role.ask.each.cpus));
-        let memory = lack(Which::Memory, account.memory, total(|role| role.ask.each.memory));
+        let cpus = lack(Which::Cpus, account.cpus, total(|role| role.request.each.cpus));
+        let memory = lack(Which::Memory, account.memory, total(|role| role.request.each.memory));
         let gpus = account.gpus.as_ref().and_then(|lines| {
             let lines: Vec<_> = lines.iter().map(|line| self.lines[*line]).collect();
             gpu_lack(&lines, class, whole)
@@ -241,13 +241,13 @@ fn gpus(cluster: &VirtualCluster, gpu_type: &GpuType) -> i64 {
 }
 
 /// Of parts that are large a GPU holds few, and what is left of it is no use to them.
-fn parts_lack(lines: &[Line], role: &RoleWant, whole: bool) -> Option<Lack> {
-    if !whole || !role.ask.shares() {
+fn parts_lack(lines: &[Line], role: &ClassRole, whole: bool) -> Option<Lack> {
+    if !whole || !role.request.shares() {
         return None;
     }
-    let (one, types) = (i64::from(WHOLE_GPU), role.ask.types);
+    let (one, types) = (i64::from(WHOLE_GPU), role.request.types);
     let of_types = |of: fn(&Line) -> i64| positions(types).map(|number| of(&lines[number])).sum();
-    let on_each = one / role.ask.gpu_milli();
+    let on_each = one / role.request.gpu_milli();
     let needs = (i64::from(role.count) + on_each - 1) / on_each * one;
     let share: i64 = of_types(|line| line.share);
     let free = of_types(|line| line.have(true));
@@ -260,20 +260,20 @@ fn gpu_lack(lines: &[Line], class: &Class, whole: bool) -> Option<Lack> {
         return Some(lack);
     }
     let mut free: Vec<i64> = lines.iter().map(|line| line.have(whole)).collect();
-    let mut roles: Vec<_> = class.roles.iter().filter(|role| role.ask.gpus > 0).collect();
-    roles.sort_by_key(|role| role.ask.types.count_ones());
+    let mut roles: Vec<_> = class.roles.iter().filter(|role| role.request.gpus > 0).collect();
+    roles.sort_by_key(|role| role.request.types.count_ones());
     for role in &roles {
-        let each = role.ask.gpu_milli();
+        let each = role.request.gpu_milli();
         let mut remaining = i64::from(role.count);
-        for gpu_type in positions(role.ask.types) {
+        for gpu_type in positions(role.request.types) {
             let tasks = (free[gpu_type] / each).min(remaining);
             free[gpu_type] -= tasks * each;
             remaining -= tasks;
         }
         if remaining > 0 {
-            let types = role.ask.types;
-            let competes = |other: &&&RoleWant| other.ask.types & types != 0;
-            let of_role = |other: &&RoleWant| i64::from(other.count) * other.ask.gpu_milli();
+            let types = role.request.types;
+            let competes = |other: &&&ClassRole| other.request.types & types != 0;
+            let of_role = |other: &&ClassRole| i64::from(other.count) * other.request.gpu_milli();
             let needs: i64 = roles.iter().filter(competes).map(of_role).sum();
             let free: i64 = positions(types).map(|number| lines[number].have(whole)).sum();
             let share: i64 = positions(types).map(|number| lines[number].share).sum();

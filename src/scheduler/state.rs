@@ -9,16 +9,16 @@ use protocol::placement::{TaskPlacement, TaskPorts};
 use protocol::time::Timestamp;
 
 use crate::cluster::Cluster;
-use crate::cluster::claim::{Claim, Right};
+use crate::cluster::allocation::{Right, TaskAllocation};
 use crate::cluster::owners::Owners;
-use crate::cluster::tenant::Tenant;
+use crate::cluster::placed::PlacedJob;
 use crate::cluster::workload::Workload;
 use crate::model::{
-    Demand, Node, PastUse, Plan, Request, Reservation, Running, Snapshot, Standing, VirtualCluster,
+    Demand, Node, PastUse, Plan, QosClass, Request, Reservation, Running, Snapshot, VirtualCluster,
 };
 use crate::numbers::indices::AccountIndex;
 use crate::numbers::request::Class;
-use crate::pass::reserve::{Hold, release};
+use crate::pass::reserve::{Reserved, release};
 use crate::queue::{Queue, Waiter};
 
 pub(crate) mod nodes;
@@ -31,13 +31,13 @@ pub struct State {
     pub(crate) cluster: Cluster,
     pub(crate) queue: Queue,
     /// By account: what is kept for the first of its jobs that finds no room.
-    pub(crate) holds: BTreeMap<AccountIndex, Hold>,
+    pub(crate) reserved: BTreeMap<AccountIndex, Reserved>,
     /// Reservations of an earlier state.
     pub(crate) last: Vec<Reservation>,
     /// Jobs that have their places as soon as others have left them.
     pub(crate) pending: BTreeMap<JobId, Pending>,
     /// Jobs told to give way that have not ended yet. What they have is given already.
-    pub(crate) leaving: BTreeMap<JobId, Tenant>,
+    pub(crate) leaving: BTreeMap<JobId, PlacedJob>,
     /// How often something became free.
     pub(crate) gains: u64,
     /// Accounts whose cells got room.
@@ -50,7 +50,7 @@ pub struct State {
 pub(crate) struct Pending {
     pub(crate) waiter: Waiter,
     pub(crate) class: Arc<Class>,
-    pub(crate) tenant: Tenant,
+    pub(crate) placed: PlacedJob,
     pub(crate) awaits: BTreeSet<JobId>,
 }
 
@@ -61,7 +61,7 @@ impl State {
         Self {
             cluster: Cluster::new(nodes, &virtual_clusters, Workload::default()),
             queue: Queue::default(),
-            holds: BTreeMap::new(),
+            reserved: BTreeMap::new(),
             last: Vec::new(),
             pending: BTreeMap::new(),
             leaving: BTreeMap::new(),
@@ -92,7 +92,7 @@ impl State {
 
     /// What users had before. It has to be told before anything that runs.
     pub fn remember(&mut self, past_use: PastUse) {
-        debug_assert!(self.cluster.tenants.is_empty(), "what runs is counted by its half-life");
+        debug_assert!(self.cluster.placed_jobs.is_empty(), "what runs is counted by its half-life");
         self.cluster.owners =
             Owners::after(past_use, &self.cluster.names.types, &self.virtual_clusters);
     }
@@ -126,9 +126,9 @@ impl State {
     /// The places of a job that have not been left yet are given back.
     pub(crate) fn give_up_places(&mut self, job: JobId) -> Option<Waiter> {
         let pending = self.pending.remove(&job)?;
-        self.cluster.count_coming(&pending.tenant, -1);
-        for claim in &pending.tenant.claims {
-            self.cluster.give(claim);
+        self.cluster.count_coming(&pending.placed, -1);
+        for allocation in &pending.placed.allocations {
+            self.cluster.give(allocation);
         }
         self.gains += 1;
         self.come_back(&pending.awaits);
@@ -139,15 +139,16 @@ impl State {
     fn come_back(&mut self, jobs: &BTreeSet<JobId>) {
         for job in jobs {
             let wanted = self.pending.values().any(|pending| pending.awaits.contains(job));
-            let fits =
-                |tenant: &Tenant| tenant.claims.iter().all(|claim| self.cluster.has_back(claim));
+            let fits = |placed: &PlacedJob| {
+                placed.allocations.iter().all(|allocation| self.cluster.has_back(allocation))
+            };
             if wanted || !self.leaving.get(job).is_some_and(fits) {
                 continue;
             }
-            if let Some(tenant) = self.leaving.remove(job) {
-                self.cluster.count_leaving(&tenant, -1);
-                tenant.claims.iter().for_each(|claim| self.cluster.take(claim));
-                self.cluster.settle(*job, Tenant { stopping: true, ..tenant });
+            if let Some(placed) = self.leaving.remove(job) {
+                self.cluster.count_leaving(&placed, -1);
+                placed.allocations.iter().for_each(|allocation| self.cluster.take(allocation));
+                self.cluster.settle(*job, PlacedJob { stopping: true, ..placed });
             }
         }
     }
@@ -155,22 +156,22 @@ impl State {
     /// A running job has ended, whatever the reason.
     pub fn ended(&mut self, job: JobId) {
         let left = self.leaving.remove(&job);
-        if let Some(tenant) = &left {
-            self.cluster.count_leaving(tenant, -1);
-            let milli = self.cluster.owners.weigh(&tenant.claims);
-            self.cluster.owners.ended(tenant, milli);
+        if let Some(placed) = &left {
+            self.cluster.count_leaving(placed, -1);
+            let milli = self.cluster.owners.weigh(&placed.allocations);
+            self.cluster.owners.ended(placed, milli);
         }
         for pending in self.pending.values_mut() {
             pending.awaits.remove(&job);
         }
-        let Some(tenant) = self.cluster.leave(job) else {
+        let Some(placed) = self.cluster.leave(job) else {
             self.gains += u64::from(left.is_some());
             return;
         };
-        let milli = self.cluster.owners.weigh(&tenant.claims);
-        self.cluster.owners.ended(&tenant, milli);
+        let milli = self.cluster.owners.weigh(&placed.allocations);
+        self.cluster.owners.ended(&placed, milli);
         self.gains += 1;
-        let accounts = tenant.claims.iter().filter_map(|claim| match claim.right {
+        let accounts = placed.allocations.iter().filter_map(|allocation| match allocation.right {
             Right::Of(account) => Some(self.cluster.cells.owner(account)),
             Right::Borrowed => None,
         });
@@ -179,13 +180,13 @@ impl State {
 
     /// The reservation of a job is dropped.
     pub(crate) fn let_go(&mut self, job: JobId) {
-        let of = |(account, hold): (&AccountIndex, &Hold)| {
-            (hold.reservation.job == job).then_some(*account)
+        let of = |(account, reserved): (&AccountIndex, &Reserved)| {
+            (reserved.reservation.job == job).then_some(*account)
         };
-        if let Some(account) = self.holds.iter().find_map(of)
-            && let Some(hold) = self.holds.remove(&account)
+        if let Some(account) = self.reserved.iter().find_map(of)
+            && let Some(reserved) = self.reserved.remove(&account)
         {
-            release(&mut self.cluster, &hold);
+            release(&mut self.cluster, &reserved);
             self.gains += 1;
         }
     }
@@ -199,26 +200,26 @@ impl State {
 
     /// Everything anew, from the same jobs.
     pub(crate) fn rebuild(&mut self, nodes: &[Node]) {
-        let held: Vec<AccountIndex> = self.holds.keys().copied().collect();
+        let held: Vec<AccountIndex> = self.reserved.keys().copied().collect();
         held.into_iter().for_each(|account| self.drop_hold(account));
         for (_, pending) in std::mem::take(&mut self.pending) {
             self.queue.insert(pending.waiter);
         }
         let leaving = std::mem::take(&mut self.leaving);
-        let stopping = leaving.iter().map(|(job, tenant)| Running {
+        let stopping = leaving.iter().map(|(job, placed)| Running {
             stopping: true,
-            ..running(&self.cluster, *job, tenant)
+            ..running(&self.cluster, *job, placed)
         });
         let running: Vec<_> = self
             .cluster
-            .tenants
+            .placed_jobs
             .iter()
-            .map(|(job, tenant)| running(&self.cluster, *job, tenant))
+            .map(|(job, placed)| running(&self.cluster, *job, placed))
             .chain(stopping)
             .collect();
-        let mix = std::mem::take(&mut self.cluster.mix);
+        let workload = std::mem::take(&mut self.cluster.workload);
         let past_use = std::mem::take(&mut self.cluster.owners.past);
-        self.cluster = Cluster::new(nodes, &self.virtual_clusters, mix);
+        self.cluster = Cluster::new(nodes, &self.virtual_clusters, workload);
         let types = &self.cluster.names.types;
         self.cluster.owners = Owners::after(past_use, types, &self.virtual_clusters);
         let cluster = &mut self.cluster;
@@ -238,24 +239,24 @@ impl State {
     /// oldest, as far as the cells go.
     pub(crate) fn settle_all(&mut self, running: &[Running]) {
         let mut order: Vec<_> = running.iter().collect();
-        let borrows = |running: &Running| running.standing == Standing::Borrowed;
+        let borrows = |running: &Running| running.qos_class == QosClass::Borrowed;
         order.sort_by_key(|running| {
             let class = Reverse(running.turn.priority.0.class());
             (borrows(running), class, running.started_at, running.job)
         });
         self.cluster.lodge(&order);
         for running in order {
-            let tenant = self.cluster.tenant(running);
-            let guaranteed = running.standing == Standing::Guaranteed;
+            let placed = self.cluster.placed(running);
+            let guaranteed = running.qos_class == QosClass::Guaranteed;
             let settled = guaranteed
-                && (self.cluster.settle_guaranteed(running.job, &tenant)
-                    || self.cluster.settle_beside_cells(running.job, &tenant));
+                && (self.cluster.settle_guaranteed(running.job, &placed)
+                    || self.cluster.settle_beside_cells(running.job, &placed));
             if !settled {
-                for claim in &tenant.claims {
-                    self.cluster.take(claim);
+                for allocation in &placed.allocations {
+                    self.cluster.take(allocation);
                 }
-                let tenant = Tenant { standing: Standing::Borrowed, ..tenant };
-                self.cluster.settle(running.job, tenant);
+                let placed = PlacedJob { qos_class: QosClass::Borrowed, ..placed };
+                self.cluster.settle(running.job, placed);
             }
         }
     }
@@ -263,7 +264,7 @@ impl State {
     /// The reservations, to be told to a later state.
     #[must_use]
     pub fn reservations(&self) -> Vec<Reservation> {
-        self.holds.values().map(|hold| hold.reservation.clone()).collect()
+        self.reserved.values().map(|reserved| reserved.reservation.clone()).collect()
     }
 
     /// A pass, and what it has to say of all that still wait.
@@ -278,40 +279,40 @@ impl State {
     }
 }
 
-/// A tenant as it would be told by a snapshot.
-fn running(cluster: &Cluster, job: JobId, tenant: &Tenant) -> Running {
-    let task = |claim: &Claim| {
-        let node = &cluster.fixed[claim.node?];
+/// A placed job as it would be told by a snapshot.
+fn running(cluster: &Cluster, job: JobId, placed: &PlacedJob) -> Running {
+    let task = |allocation: &TaskAllocation| {
+        let node = &cluster.fixed[allocation.node?];
         let place = TaskPlacement {
             role: 0,
             index: 0,
             node: node.node.name.clone(),
             address: node.node.address.clone(),
-            gpus: node.gpu_indices(claim.gpus),
-            ports: ports(&claim.ports),
+            gpus: node.gpu_indices(allocation.gpus),
+            ports: ports(&allocation.ports),
         };
         let amount = |amount: i64| u64::try_from(amount).unwrap_or(0);
         let demand = Demand {
-            cpu_milli: amount(claim.amounts.cpus),
-            memory_mb: amount(claim.amounts.memory),
-            disk_gb: amount(claim.amounts.disk),
-            gpus: claim.gpus.count_ones(),
-            gpu_milli: claim.milli,
+            cpu_milli: amount(allocation.amounts.cpus),
+            memory_mb: amount(allocation.amounts.memory),
+            disk_gb: amount(allocation.amounts.disk),
+            gpus: allocation.gpus.count_ones(),
+            gpu_milli: allocation.milli,
         };
         Some((place, demand))
     };
     Running {
         job,
-        user: tenant.user.clone(),
-        virtual_cluster: tenant.name.clone(),
-        tasks: tenant.claims.iter().filter_map(task).collect(),
-        standing: tenant.standing,
-        started_at: tenant.life.started_at,
-        limit_ms: tenant.life.limit_ms,
-        expected_ms: tenant.life.expected_ms,
-        gave_way: tenant.gave_way,
-        stopping: tenant.stopping,
-        turn: tenant.turn,
+        user: placed.user.clone(),
+        virtual_cluster: placed.name.clone(),
+        tasks: placed.allocations.iter().filter_map(task).collect(),
+        qos_class: placed.qos_class,
+        started_at: placed.remaining.started_at,
+        limit_ms: placed.remaining.limit_ms,
+        expected_ms: placed.remaining.expected_ms,
+        gave_way: placed.gave_way,
+        stopping: placed.stopping,
+        turn: placed.turn,
         // They were counted when they came.
         gpu_types: BTreeMap::new(),
     }

@@ -20,6 +20,7 @@ mod lending;
 mod levels;
 mod limits;
 mod nesting;
+mod node_selectors;
 mod overtaking;
 mod parts;
 mod peace;
@@ -27,7 +28,6 @@ mod pins;
 mod promises;
 mod reasons;
 mod rich;
-mod wishes;
 
 fn reason(story: &Story, id: i64) -> WaitReason {
     story.plan().waiting[&JobId(id)].reason.clone()

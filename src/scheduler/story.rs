@@ -9,14 +9,14 @@ use protocol::ids::{
 };
 use protocol::placement::{TaskPlacement, TaskPorts};
 use protocol::resources::{Capacity, Gpu, PortRange};
-use protocol::spec::{NodeWish, PortRequest, Priority, TopologyLevel};
+use protocol::spec::{NodeSelector, PortRequest, Priority, TopologyLevel};
 use protocol::time::Timestamp;
 
 use crate::model::groups::GroupShares;
 use crate::model::limits::{RunLimit, RunLimits};
 use crate::model::{
-    Demand, GaveWay, Node, Placement, Plan, Request, Reservation, RoleRequest, Running, Snapshot,
-    Standing, Turn, VirtualCluster, WHOLE_GPU,
+    Demand, GaveWay, Node, Placement, Plan, QosClass, Request, Reservation, RoleRequest, Running,
+    Snapshot, Turn, VirtualCluster, WHOLE_GPU,
 };
 
 /// The moment at which all stories take place.
@@ -252,7 +252,7 @@ impl Story {
             virtual_cluster: virtual_cluster(in_cluster),
             tasks: tasks.iter().enumerate().map(task).collect(),
             gpu_types: BTreeMap::new(),
-            standing: Standing::Guaranteed,
+            qos_class: QosClass::Guaranteed,
             turn: Turn::new(Priority::TEST, Timestamp(id * 1000), 0, None),
             started_at: Timestamp(id * 1000),
             limit_ms: None,
@@ -270,7 +270,7 @@ impl Story {
 
     /// The last running job borrows.
     pub(crate) fn borrowed(mut self) -> Self {
-        self.last_running().standing = Standing::Borrowed;
+        self.last_running().qos_class = QosClass::Borrowed;
         self
     }
 
@@ -354,7 +354,7 @@ pub(crate) fn job(id: i64) -> Job {
             expected_ms: None,
             avoid: Vec::new(),
             lacks: BTreeMap::new(),
-            nodes: NodeWish::default(),
+            nodes: NodeSelector::default(),
             roles: vec![role],
         },
     }

@@ -3,6 +3,7 @@
 
 mod aliases;
 pub mod auth;
+mod change_log;
 pub mod commands;
 mod compress;
 pub mod config;
@@ -18,7 +19,6 @@ pub mod limits;
 pub mod listen;
 mod live;
 mod metrics;
-mod news;
 mod old_pages;
 pub mod openapi;
 mod pages;

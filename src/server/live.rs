@@ -18,8 +18,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::auth::{Signed, Still};
+use crate::change_log::ChangeLog;
 use crate::failure::Failure;
-use crate::news::Newsroom;
 use crate::state::AppState;
 
 /// How often a quiet stream says that it is alive.
@@ -46,10 +46,10 @@ pub(crate) async fn events(
     let mark = mark(from, &headers);
     if wants_json(&headers) {
         let kept_by_nobody = [(header::CACHE_CONTROL, "no-store")];
-        return Ok((kept_by_nobody, Json(state.news.after(mark))).into_response());
+        return Ok((kept_by_nobody, Json(state.change_log.after(mark))).into_response());
     }
     let place = state.streams.enter(&actor.user)?;
-    let told = place.hold(told(Arc::clone(&state.news), mark));
+    let told = place.hold(told(Arc::clone(&state.change_log), mark));
     let while_allowed = told.take_until(still.revoked());
     let until_shutdown = while_allowed.take_until(state.shutdown.clone().cancelled_owned());
     let headers = [
@@ -72,21 +72,24 @@ fn wants_json(headers: &HeaderMap) -> bool {
 }
 
 /// What is said to one listener.
-fn told(news: Arc<Newsroom>, mark: Option<Mark>) -> impl Stream<Item = Bytes> {
+fn told(change_log: Arc<ChangeLog>, mark: Option<Mark>) -> impl Stream<Item = Bytes> {
     let begin = stream::once(std::future::ready(Bytes::from_static(ALIVE)));
-    let ticker = news.ticker();
-    let mark = mark.unwrap_or_else(|| news.mark());
-    let rest = stream::unfold((news, ticker, mark), async |(news, mut ticker, mark)| {
-        loop {
-            if let Some((records, mark)) = news.records_after(mark) {
-                return Some((records, (news, ticker, mark)));
+    let ticker = change_log.ticker();
+    let mark = mark.unwrap_or_else(|| change_log.mark());
+    let rest =
+        stream::unfold((change_log, ticker, mark), async |(change_log, mut ticker, mark)| {
+            loop {
+                if let Some((records, mark)) = change_log.records_after(mark) {
+                    return Some((records, (change_log, ticker, mark)));
+                }
+                match tokio::time::timeout(HEARTBEAT, ticker.changed()).await {
+                    Ok(Ok(())) => {}
+                    Ok(Err(_closed)) => return None,
+                    Err(_quiet) => {
+                        return Some((Bytes::from_static(ALIVE), (change_log, ticker, mark)));
+                    }
+                }
             }
-            match tokio::time::timeout(HEARTBEAT, ticker.changed()).await {
-                Ok(Ok(())) => {}
-                Ok(Err(_closed)) => return None,
-                Err(_quiet) => return Some((Bytes::from_static(ALIVE), (news, ticker, mark))),
-            }
-        }
-    });
+        });
     begin.chain(rest)
 }

@@ -100,7 +100,7 @@ fn provide(state: &AppState, assets: &Assets) {
     provide_context(state.backend.clone());
     provide_context(Arc::clone(&state.ways));
     // Before anything is read: what changes from now on is told once more, not missed.
-    provide_context(state.news.mark());
+    provide_context(state.change_log.mark());
     provide_context(assets.clone());
     provide_context(caller.actor);
     provide_context(caller.means);

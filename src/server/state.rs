@@ -17,10 +17,10 @@ use crate::auth::device::Devices;
 use crate::auth::origin::OwnOrigin;
 use crate::auth::sign_in_limit::SignInLimit;
 use crate::auth::system_actor::system_actor;
+use crate::change_log::ChangeLog;
 use crate::cors::Welcome;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
-use crate::news::Newsroom;
 use crate::probe::Probe;
 use crate::rates::Rates;
 use crate::site::Site;
@@ -75,7 +75,7 @@ pub struct Parts {
     /// How many answers without end there are.
     pub(crate) streams: Arc<Streams>,
     /// What changed since the start.
-    pub(crate) news: Arc<Newsroom>,
+    pub(crate) change_log: Arc<ChangeLog>,
     /// What goes on by itself, and how it is.
     pub(crate) steady: Vec<(&'static str, Arc<Steady>)>,
     /// Counters.
@@ -92,12 +92,12 @@ impl AppState {
     /// The state of a server, which begins to hear what changes.
     #[must_use]
     pub fn new(backend: Backend, probe: Arc<dyn Probe>, options: StateOptions) -> Self {
-        let (news, tasks) = (Newsroom::new(), TaskTracker::new());
+        let (change_log, tasks) = (ChangeLog::new(), TaskTracker::new());
         let (listening, mut steady) = (Arc::<Steady>::default(), options.steady);
         steady.push(("changes", Arc::clone(&listening)));
         let changes = Arc::clone(&backend.changes);
         let subscribe = move || changes.subscribe(&system_actor());
-        tasks.spawn(Arc::clone(&news).listen(subscribe, listening, options.shutdown.clone()));
+        tasks.spawn(Arc::clone(&change_log).listen(subscribe, listening, options.shutdown.clone()));
         Self(Arc::new(Parts {
             backend,
             probe,
@@ -114,7 +114,7 @@ impl AppState {
             upload_limit: options.upload_limit.unwrap_or(UPLOAD_LIMIT),
             rates: Arc::new(Rates::new(&options.limits)),
             streams: Arc::new(Streams::new(&options.limits)),
-            news,
+            change_log,
             steady,
             metrics: Arc::new(Metrics::new(options.metrics_of_jobs)),
             metrics_token: options.metrics_token.map(Into::into),

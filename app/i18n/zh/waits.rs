@@ -1,6 +1,6 @@
 use protocol::amount::Amount;
 use protocol::ids::GpuType;
-use protocol::spec::{NodeWish, TopologyLevel};
+use protocol::spec::{NodeSelector, TopologyLevel};
 use protocol::wait::{Limited, ResourceKind, WaitReason};
 
 use crate::i18n::spacing::apart;
@@ -33,7 +33,7 @@ fn worded(reason: &WaitReason) -> String {
             let there = if existing.is_empty() { "无".to_owned() } else { list(existing, "、") };
             format!("可用的节点中没有 {} 类型的 GPU；现有类型：{there}", list(wanted, " 或 "))
         }
-        WaitReason::NodesAbsent { wanted } => format!("没有{}的节点", wish(wanted)),
+        WaitReason::NodesAbsent { wanted } => format!("没有{}的节点", selector(wanted)),
         WaitReason::StorageAbsent { storage } => format!("可用的节点都没有存储 {storage}"),
         WaitReason::PortsOutside { first, last, allowed } => format!(
             "申请了端口 {first}–{last}；可用节点提供的端口为 {}–{}",
@@ -166,8 +166,8 @@ fn place(level: TopologyLevel) -> &'static str {
 }
 
 /// Which nodes are asked for.
-fn wish(wish: &NodeWish) -> String {
-    let NodeWish { names, labels, topology: _ } = wish;
+fn selector(selector: &NodeSelector) -> String {
+    let NodeSelector { names, labels, topology: _ } = selector;
     let labels: Vec<_> = labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
     let parts = [("名为 ", list(names, " 或 ")), ("标签为 ", list(&labels, "、"))];
     let parts = parts.into_iter().filter(|(_, list)| !list.is_empty());

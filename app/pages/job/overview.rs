@@ -2,7 +2,7 @@ use api::jobs::{AttemptView, JobDetail, RoleView};
 use leptos::prelude::*;
 use protocol::exit::Cause;
 use protocol::ids::JobKey;
-use protocol::spec::{Dialect, Grace, NodeWish, RetryLimit, TimeLimit, TopologyLevel};
+use protocol::spec::{Dialect, Grace, NodeSelector, RetryLimit, TimeLimit, TopologyLevel};
 use protocol::time::Timestamp;
 use protocol::wait::Waiting;
 
@@ -121,7 +121,7 @@ fn Facts(detail: JobDetail) -> impl IntoView {
                 </dd>
                 {grace}
                 {due}
-                <Nodes wish=detail.nodes/>
+                <Nodes selector=detail.nodes/>
                 <dt>{tr(|t| t.job.dialect)}</dt>
                 <dd>{told(move |t| t.job.dialects[dialect_index(dialect)])}</dd>
                 {limited}
@@ -133,8 +133,8 @@ fn Facts(detail: JobDetail) -> impl IntoView {
 
 /// Which nodes will do, where not any will.
 #[component]
-fn Nodes(wish: NodeWish) -> impl IntoView {
-    let NodeWish { names, labels, topology } = wish;
+fn Nodes(selector: NodeSelector) -> impl IntoView {
+    let NodeSelector { names, labels, topology } = selector;
     let names: Vec<_> = names.iter().map(ToString::to_string).collect();
     let labels: Vec<_> = labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
     let badges = |all: Vec<String>| {

@@ -122,7 +122,7 @@ fn Part(part: Stretch) -> impl IntoView {
 #[cfg(test)]
 mod tests {
     use api::jobs::{AttemptView, JobDetail, JobSummary, Retries};
-    use protocol::spec::{Dialect, NodeWish, Priority, RetryLimit};
+    use protocol::spec::{Dialect, NodeSelector, Priority, RetryLimit};
 
     use super::*;
 
@@ -166,7 +166,7 @@ mod tests {
             description: None,
             dialect: Dialect::Pai,
             retry_limit: RetryLimit::Times(0),
-            nodes: NodeWish::default(),
+            nodes: NodeSelector::default(),
             time_limit: None,
             grace: None,
             deadline: None,

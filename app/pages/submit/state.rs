@@ -293,7 +293,7 @@ impl Editing {
         }
         self.choose.run(Way::Editor);
         self.jump.update(|jump| {
-            *jump = Jump { wish: jump.wish + 1, line: problem.line, column: problem.column };
+            *jump = Jump { request: jump.request + 1, line: problem.line, column: problem.column };
         });
     }
 }

@@ -84,8 +84,8 @@ fn follow(opened: Opened, edited: Edited, session: Session) {
         with(&|monaco| monaco.set_markers(&markers));
     });
     Effect::new(move |_| {
-        let Jump { wish, line, column } = jump.get();
-        if wish > 0 {
+        let Jump { request, line, column } = jump.get();
+        if request > 0 {
             with(&|monaco| monaco.reveal(line, column));
         }
     });

@@ -3,13 +3,13 @@
 use protocol::ids::NodeName;
 
 use super::guest::program::{Guest, Guests};
-use super::images::doings::Doings;
+use super::images::operations::ImageOperations;
 use super::known_keys::KnownKeys;
 use super::outputs::Outputs;
 use super::tunnels::idle::Tunnels;
 use crate::known::capacity::architecture;
 use crate::known::cluster::Cluster;
-use crate::wake::Moments;
+use crate::wake::LogicalClock;
 
 /// What tasks' containers have in common.
 #[derive(Debug)]
@@ -17,13 +17,13 @@ pub(crate) struct Held {
     /// What runs the tasks' commands; without it a shell does, and nobody can enter.
     pub(crate) guests: Guests,
     /// What is being done with images.
-    pub(crate) images: Doings,
+    pub(crate) images: ImageOperations,
     /// Folders for the output of jobs that are being submitted.
     pub(crate) outputs: Outputs,
     /// Ways into tasks that wait for their next use.
     pub(crate) tunnels: Tunnels,
     /// Counts the changes of users' public keys.
-    pub(crate) key_changes: Moments,
+    pub(crate) key_changes: LogicalClock,
     /// Those that were read for launches just now.
     pub(crate) known_keys: KnownKeys,
 }
@@ -32,10 +32,10 @@ impl Held {
     pub(crate) fn new(guests: Guests) -> Self {
         Self {
             guests,
-            images: Doings::default(),
+            images: ImageOperations::default(),
             outputs: Outputs::default(),
             tunnels: Tunnels::default(),
-            key_changes: Moments::default(),
+            key_changes: LogicalClock::default(),
             known_keys: KnownKeys::default(),
         }
     }

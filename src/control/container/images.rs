@@ -3,7 +3,7 @@
 
 mod admit;
 mod copy;
-pub(crate) mod doings;
+pub(crate) mod operations;
 
 pub(crate) use admit::{admit, known_registry};
 pub(crate) use copy::{CopyError, answering, copy};

@@ -29,18 +29,18 @@ use crate::shared::Shared;
 use crate::wake::now;
 
 mod attempt;
+pub(crate) mod backoff;
 mod container;
 mod error;
-pub(crate) mod gate;
 mod once;
-pub(crate) mod put_off;
 mod rights;
+pub(crate) mod semaphore;
 
 pub(crate) use attempt::Attempts;
 use attempt::{Admitted, Attempt};
+use backoff::Backoffs;
 use error::{Consequence, LaunchError};
-use gate::{Gate, Permit};
-use put_off::PutOffs;
+use semaphore::{FairSemaphore, Permit};
 
 /// Everything a launch needs. While it waits for its turn, this is all it takes.
 pub(crate) struct Launch {
@@ -50,11 +50,11 @@ pub(crate) struct Launch {
     /// In which life of the database it was given.
     pub(crate) epoch: Epoch,
     /// The door of the whole server.
-    pub(crate) gate: Arc<Gate>,
+    pub(crate) semaphore: Arc<FairSemaphore>,
     /// The door of the task's node.
-    pub(crate) of_node: Arc<Gate>,
+    pub(crate) of_node: Arc<FairSemaphore>,
     /// The jobs whose launch is put off.
-    pub(crate) put_offs: Arc<PutOffs>,
+    pub(crate) backoffs: Arc<Backoffs>,
 }
 
 impl Launch {
@@ -101,10 +101,10 @@ impl Launch {
         let (image, node) = (&self.role()?.image, &self.place()?.node);
         let kept_free = self.shared.containers.images.on(node).unless_pushed(image).await;
         let job = self.attempt.job;
-        let of_node = self.of_node.enter(job, 1).await;
-        let of_server = self.gate.enter(job, self.attempt.units()).await;
+        let of_node = self.of_node.acquire(job, 1).await;
+        let of_server = self.semaphore.acquire(job, self.attempt.units()).await;
         // Another task of the job may have found meanwhile that something of ours fails.
-        match self.put_offs.waits(self.attempt.id(), Instant::now()) {
+        match self.backoffs.waits(self.attempt.id(), Instant::now()) {
             Some(ours) => Err(LaunchError::PutOff(ours)),
             None => Ok(Turn { _kept_free: kept_free, _of_node: of_node, _of_server: of_server }),
         }
@@ -112,7 +112,7 @@ impl Launch {
 
     /// Waits for a little room in this server, for what is stored outside of a turn.
     async fn room(&self) -> Permit {
-        self.gate.enter(self.attempt.job, 1).await
+        self.semaphore.acquire(self.attempt.job, 1).await
     }
 }
 
@@ -166,7 +166,7 @@ pub(crate) async fn launch(
     launch.shared.jobs.progress().remove(&launch.task);
     match done {
         Ok(()) => {
-            launch.put_offs.succeeded(launch.attempt.id(), Instant::now());
+            launch.backoffs.succeeded(launch.attempt.id(), Instant::now());
             Launched::Done
         }
         Err(error) => failed(&launch, error),
@@ -348,7 +348,7 @@ fn note_lack(launch: &Launch, part: &Part) {
     let asked = Asking { user: launch.attempt.key.user.clone(), image: role.image.clone() };
     if shared.nodes.lacking.found((&place.node, part), asked, when) {
         tracing::warn!(node = %place.node, storage = %part.storage, "the node lacks a storage");
-        shared.live.bells.schedule.ring();
+        shared.live.wakeups.schedule.wake();
     }
 }
 
@@ -363,7 +363,7 @@ fn count(launch: &Launch, words: &str) {
         message: words.to_owned(),
     };
     if shared.nodes.faults.failed(&place.node, attempt.job, failure, Instant::now()) {
-        shared.live.bells.closing.ring();
+        shared.live.wakeups.closing.wake();
     }
 }
 
@@ -371,7 +371,7 @@ fn count(launch: &Launch, words: &str) {
 fn put_off(launch: &Launch, ours: Ours, words: &str) {
     let Launch { shared, attempt, .. } = launch;
     shared.jobs.progress().insert(launch.task, ours.said().to_owned());
-    let Some(pause) = launch.put_offs.failed(attempt.id(), ours, Instant::now()) else { return };
+    let Some(pause) = launch.backoffs.failed(attempt.id(), ours, Instant::now()) else { return };
     shared.counts.own_failures.note(ours);
     tracing::error!(job = %attempt.key, error = words, ?pause, "a job's launch is put off");
     launch.tell();

@@ -57,7 +57,7 @@ fn key(seal: &Seal, installation: &str, (task, epoch): (&TaskKey, Epoch)) -> [u8
 
 /// Lets a task run on, from the moment at which its guest asks for it.
 pub(crate) async fn renew(shared: &Shared, task: &Leased) -> Result<(), Failure> {
-    if !shared.store.database.mandate().acts() {
+    if !shared.store.database.fencing_token().acts() {
         return Err(Failure::Doubt);
     }
     let cluster = shared.nodes.cluster();
@@ -95,7 +95,7 @@ async fn talk(shared: &Shared, task: &Leased) -> Result<(), Failure> {
     let asks = mac(&key, &question(&ours, &theirs)).verify_slice(&proof);
     asks.map_err(|_other| Failure::Stranger)?;
     // Once another server leads, that one counts from its own beginning for how long the task may run.
-    if !shared.store.database.mandate().acts() {
+    if !shared.store.database.fencing_token().acts() {
         return Err(Failure::Doubt);
     }
     // From here on it may run for its lease, whether or not the answer arrives.

@@ -12,7 +12,7 @@ use protocol::spec::JobSpec;
 use protocol::state::State;
 
 use crate::known::damage::Damage;
-use crate::known::told::Touched;
+use crate::known::dirty::Touched;
 use crate::lock::lock;
 
 /// A job that has not ended.

@@ -12,9 +12,9 @@ use scheduler::model::{Node, VirtualCluster};
 
 use crate::known::capacity::capacity;
 use crate::known::containers::Containers;
+use crate::known::heartbeats::says_the_same;
 use crate::known::members::{self, Members};
 use crate::known::portal::Portal;
-use crate::known::sightings::says_the_same;
 
 /// Nodes and virtual clusters as the database has them. Each change makes another one of it, which
 /// shares all that is as it was: what differs is found without a look into what does not.
@@ -284,9 +284,9 @@ pub(crate) enum Observation {
         looked: u64,
         /// What the last look showed.
         containers: Arc<Containers>,
-        /// Rings for another look.
+        /// Wakes its watcher for another look.
         look: Arc<tokio::sync::Notify>,
-        /// Rings for its GPUs to be looked for.
+        /// Wakes its watcher to look for its GPUs.
         probe: Arc<tokio::sync::Notify>,
         /// Since it was met, for the first time or again.
         contact: Arc<Contact>,

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use database::lead::Mandate;
+use database::lead::FencingToken;
 use engine::Calls;
 use protocol::ids::NodeName;
 
@@ -77,7 +77,7 @@ pub(crate) struct OfNode {
     pub(crate) node: NodeName,
     pub(crate) calls: Arc<EngineCalls>,
     /// By what right this server changes anything there.
-    pub(crate) mandate: Mandate,
+    pub(crate) fencing_token: FencingToken,
 }
 
 #[async_trait]
@@ -91,7 +91,7 @@ impl Calls for OfNode {
     }
 
     async fn may_change(&self) {
-        self.mandate.acting().await;
+        self.fencing_token.acting().await;
     }
 }
 
@@ -105,7 +105,7 @@ mod tests {
         let of = |node: &str| OfNode {
             node: node.parse().unwrap(),
             calls: Arc::clone(&calls),
-            mandate: Mandate::default(),
+            fencing_token: FencingToken::default(),
         };
         let (one, other) = (of("n1"), of("n2"));
         one.made("list", Duration::from_millis(3), false);

@@ -1,4 +1,4 @@
-//! Who is told of what changes: the pages, and the loops by their bells.
+//! Who is told of what changes: the pages, and the loops, which are woken.
 
 use std::sync::Mutex;
 
@@ -7,9 +7,9 @@ use protocol::ids::{JobId, JobKey, TaskKey};
 use protocol::state::State;
 use tokio::sync::broadcast;
 
-use super::told::{Told, Touched};
+use super::dirty::{Dirty, Touched};
 use crate::lock::lock;
-use crate::wake::{Bells, Moments};
+use crate::wake::{LogicalClock, Wakeups};
 
 /// How many changes a slow listener may lag behind before it is told that it missed some.
 const CHANGES_KEPT: usize = 4_096;
@@ -17,23 +17,23 @@ const CHANGES_KEPT: usize = 4_096;
 /// What operations and loops tell each other and the pages.
 #[derive(Debug)]
 pub(crate) struct Live {
-    pub(crate) bells: Bells,
-    pub(crate) moments: Moments,
+    pub(crate) wakeups: Wakeups,
+    pub(crate) clock: LogicalClock,
     changes: broadcast::Sender<Change>,
     /// Jobs that have changed since the scheduler took them in.
     touched: Mutex<Touched>,
     /// What the jobs' loop has not taken in yet.
-    told: Mutex<Told>,
+    dirty: Mutex<Dirty>,
 }
 
 impl Default for Live {
     fn default() -> Self {
         Self {
-            bells: Bells::default(),
-            moments: Moments::default(),
+            wakeups: Wakeups::default(),
+            clock: LogicalClock::default(),
             changes: broadcast::channel(CHANGES_KEPT).0,
             touched: Mutex::default(),
-            told: Mutex::default(),
+            dirty: Mutex::default(),
         }
     }
 }
@@ -68,22 +68,22 @@ impl Live {
 
     /// Tells the loop over the jobs alone that something was stored of these.
     pub(crate) fn note_stored(&self, jobs: impl IntoIterator<Item = JobId>) {
-        lock(&self.told).stored.extend(jobs);
+        lock(&self.dirty).stored.extend(jobs);
     }
 
     /// Tells it to look at a task again, though nothing was stored of it.
     pub(crate) fn look_at(&self, task: TaskKey) {
-        lock(&self.told).look.insert(task);
+        lock(&self.dirty).look.insert(task);
     }
 
     /// Tells it that something may have been stored of which nobody has told.
     pub(crate) fn doubt_jobs(&self) {
-        lock(&self.told).doubt = true;
+        lock(&self.dirty).doubt = true;
     }
 
     /// What it was told since this was asked last.
-    pub(crate) fn told(&self) -> Told {
-        std::mem::take(&mut lock(&self.told))
+    pub(crate) fn take_dirty(&self) -> Dirty {
+        std::mem::take(&mut lock(&self.dirty))
     }
 
     /// The jobs that have changed since this was asked last.

@@ -9,11 +9,11 @@ use super::checks::Checks;
 use super::cluster::{Cluster, Observation};
 use super::engines::Engines;
 use super::faults::Faults;
+use super::heartbeats::Heartbeats;
 use super::lacks::Lacking;
 use super::observations::Observations;
 use super::quarantine::Quarantine;
 use super::refresh::ClusterHandle;
-use super::sightings::Sightings;
 use super::unkilled::Unkilled;
 use crate::lock::lock;
 
@@ -25,7 +25,7 @@ pub(crate) struct KnownNodes {
     /// Which node each engine is.
     pub(crate) engines: Engines,
     /// What is seen of each node's engine, until it is stored.
-    pub(crate) sightings: Sightings,
+    pub(crate) heartbeats: Heartbeats,
     /// What the loops see of each node's engine.
     observations: Mutex<Observations>,
     /// What is on them that is not to be touched.
@@ -45,7 +45,7 @@ impl KnownNodes {
         Self {
             engines: Engines::of(&cluster.current()),
             cluster,
-            sightings: Sightings::default(),
+            heartbeats: Heartbeats::default(),
             observations: Mutex::default(),
             quarantine: Quarantine::default(),
             faults: Faults::default(),

@@ -47,7 +47,7 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
             () = shutdown.cancelled() => return,
             () = pass(&shared) => passes.ended(began),
         }
-        if !shared.live.bells.closing.wait(patience, &shutdown).await {
+        if !shared.live.wakeups.closing.wait(patience, &shutdown).await {
             return;
         }
     }
@@ -236,7 +236,7 @@ async fn open(shared: &Shared, name: &NodeName) -> Result<(), database::Error> {
 async fn show(shared: &Shared, name: &NodeName) -> Result<(), database::Error> {
     shared.nodes.cluster.read_node(&shared.store.database, name).await?;
     shared.live.tell(Change::Node { name: name.clone() });
-    shared.live.bells.schedule.ring();
+    shared.live.wakeups.schedule.wake();
     Ok(())
 }
 

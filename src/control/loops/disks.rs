@@ -61,7 +61,7 @@ async fn measure(shared: &Shared) {
         for task in shared.readings.note_written(written, most) {
             shared.live.look_at(task);
         }
-        shared.live.bells.jobs.ring();
+        shared.live.wakeups.jobs.wake();
     }
 }
 

@@ -26,7 +26,7 @@ use crate::wake::now;
 mod remove;
 mod save;
 
-/// They are looked at so often even when nothing rings.
+/// They are looked at so often even when nothing wakes the loop.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// So many are made and pushed on one node, and so many are removed from all: a node that does not
 /// answer keeps those of others waiting no longer.
@@ -61,7 +61,7 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
                 tracing::error!(%error, "saved images cannot be looked at; it is repeated");
             }
         }
-        if !works.shared.live.bells.images.wait(PATIENCE, &shutdown).await {
+        if !works.shared.live.wakeups.images.wait(PATIENCE, &shutdown).await {
             break;
         }
     }
@@ -157,7 +157,7 @@ impl Works {
             if is_done {
                 rests.succeeded(&(id, image.state));
                 // Another one of his may be waiting for that.
-                shared.live.bells.images.ring();
+                shared.live.wakeups.images.wake();
             } else {
                 rests.failed((id, image.state), Instant::now());
             }
@@ -221,5 +221,5 @@ fn words(image: &ImageRecord, state: ImageState, problem: Option<&str>) -> (&'st
 /// Lets the container go that the image was made of.
 fn release(live: &Live, containers: &Held, image: &ImageRecord) {
     containers.images.held().remove(&image.container);
-    live.bells.jobs.ring();
+    live.wakeups.jobs.wake();
 }

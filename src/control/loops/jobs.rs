@@ -14,12 +14,12 @@ use protocol::ids::JobId;
 use protocol::time::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use crate::container::launch::put_off;
+use crate::container::launch::backoff;
+use crate::known::dirty::Dirty;
 use crate::known::jobs::KnownJobs;
 use crate::known::own_failures::Ours;
 use crate::known::passes::{Passes, Rhythm};
 use crate::known::queue::Queue;
-use crate::known::told::Told;
 use crate::shared::Shared;
 use crate::wake::{Steps, one_by_one, rest_after};
 
@@ -47,12 +47,12 @@ use cases::Cases;
 use observe::Beside;
 use writes::Writes;
 
-/// Jobs whose time has come are looked for so often even when nothing rings.
+/// Jobs whose time has come are looked for so often even when nothing wakes the loop.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Everything is read anew so often, whatever was told. Whatever is in doubt is read at once; of tens of thousands that
 /// run to read all takes longer than all else that is done for them.
 const WHOLE: Duration = Duration::from_secs(300);
-/// The longest pause after a pass that failed, whatever rings meanwhile.
+/// The longest pause after a pass that failed, whatever wakes the loop meanwhile.
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);
 /// Without it no job goes on.
 pub(crate) const RHYTHM: Rhythm = Rhythm::needed(Duration::from_secs(30));
@@ -66,12 +66,12 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
     let mut failures = 0;
     loop {
         let began = Instant::now();
-        let told = kept.shared.live.told();
+        let dirty = kept.shared.live.take_dirty();
         let (at, set_by) = kept.steps.look();
         kept.set_by += set_by;
-        let doubt = told.doubt || kept.cases.is_doubtful() || kept.set_by != 0;
+        let doubt = dirty.doubt || kept.cases.is_doubtful() || kept.set_by != 0;
         let whole = doubt || read.elapsed() >= WHOLE;
-        let moved = match kept.pass(told, whole, at).await {
+        let moved = match kept.pass(dirty, whole, at).await {
             Ok(moved) => {
                 failures = 0;
                 read = if whole { began } else { read };
@@ -86,7 +86,7 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
             }
         };
         rest_after(began, moved).await;
-        if !kept.shared.live.bells.jobs.wait(PATIENCE, &shutdown).await {
+        if !kept.shared.live.wakeups.jobs.wait(PATIENCE, &shutdown).await {
             break;
         }
     }
@@ -102,7 +102,7 @@ async fn failed(
 ) {
     shared.counts.own_failures.note(Ours::Records);
     shared.jobs.active.look_after(&shared.store.database, error).await;
-    let pause = put_off::backoff(failures).min(LONGEST_PAUSE);
+    let pause = backoff::pause_after(failures).min(LONGEST_PAUSE);
     tracing::error!(%error, failures, ?pause, "a pass over the jobs failed; it is repeated");
     tokio::select! {
         biased;
@@ -126,12 +126,12 @@ impl Loop {
     /// anything was decided.
     async fn pass(
         &mut self,
-        told: Told,
+        dirty: Dirty,
         whole: bool,
         at: Timestamp,
     ) -> Result<usize, database::Error> {
         self.follow_clock().await?;
-        self.take_in(told, whole).await?;
+        self.take_in(dirty, whole).await?;
         self.cases.wake_due(at);
         self.watch_leases();
         self.cases.awake().for_each(|case| tell_pauses(&self.shared.jobs, case, at));
@@ -158,12 +158,12 @@ impl Loop {
         self.set_by = 0;
         // Jobs may wait for a moment that has moved. A scheduler that gives no answer begins anew.
         let _unanswered = self.shared.jobs.scheduler.ask(Queue::doubt).await;
-        self.shared.live.bells.schedule.ring();
+        self.shared.live.wakeups.schedule.wake();
         Ok(())
     }
 
     /// Takes in what is seen and what is recorded: all of it, or what is other than before.
-    async fn take_in(&mut self, told: Told, whole: bool) -> Result<(), database::Error> {
+    async fn take_in(&mut self, dirty: Dirty, whole: bool) -> Result<(), database::Error> {
         let shared = &self.shared;
         // What is seen is read before what is recorded: a container of a task that is not in the
         // records then cannot be one whose placement was stored in between.
@@ -174,14 +174,14 @@ impl Loop {
         } else {
             let news = shared.nodes.observations().news();
             news.into_iter().for_each(|(node, observation)| self.cases.see(&node, observation));
-            if !told.stored.is_empty() {
-                let stored: Vec<JobId> = told.stored.into_iter().collect();
+            if !dirty.stored.is_empty() {
+                let stored: Vec<JobId> = dirty.stored.into_iter().collect();
                 self.cases.take_in(&stored, read::of(&shared.store, &shared.jobs, &stored).await?);
             }
         }
-        told.look.iter().for_each(|task| self.cases.look_at(task));
+        dirty.look.iter().for_each(|task| self.cases.look_at(task));
         self.cases.set_cluster(&shared.nodes.cluster());
-        self.cases.take_over(&told.look).iter().for_each(|task| self.acts.forget(task));
+        self.cases.take_over(&dirty.look).iter().for_each(|task| self.acts.forget(task));
         self.acts.forget_attempts_but(|job, attempt| self.cases.is_current(job, attempt));
         Ok(())
     }
@@ -192,7 +192,7 @@ impl Loop {
         let at_once = |case: &&Case| lease::watch(&shared.jobs.leases, case, cases.seen());
         // All of them are noted.
         if cases.awake().filter(at_once).count() > 0 {
-            shared.live.bells.leases.ring();
+            shared.live.wakeups.leases.wake();
         }
     }
 
@@ -222,7 +222,7 @@ impl Loop {
             // Some were not as they were thought to be: nothing is done to any of them before they
             // are read.
             self.shared.live.note_stored(decided.iter().map(|(case, _)| case.id()));
-            self.shared.live.bells.jobs.ring();
+            self.shared.live.wakeups.jobs.wake();
             return Ok(());
         }
         let mut actions: Vec<(&Case, &Action)> = Vec::new();

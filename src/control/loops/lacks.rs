@@ -81,7 +81,7 @@ fn conclude(shared: &Shared, due: &Due, found: &Found) {
 /// Forgets all else, of which the scheduler is told.
 fn keep(shared: &Shared, is_kept: impl Fn(&NodeName, &Part) -> bool) {
     if shared.nodes.lacking.keep(is_kept) {
-        shared.live.bells.schedule.ring();
+        shared.live.wakeups.schedule.wake();
     }
 }
 

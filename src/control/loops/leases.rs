@@ -17,7 +17,7 @@ use crate::known::passes::{Passes, Rhythm};
 use crate::loops::supervised::caught;
 use crate::shared::Shared;
 
-/// Those whose turn has come are looked for so often even when nothing rings.
+/// Those whose turn has come are looked for so often even when nothing wakes the loop.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// Without it tasks with a lease end.
 pub(crate) const RHYTHM: Rhythm = Rhythm::needed(Duration::from_secs(30));
@@ -32,7 +32,7 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
             talks.spawn(talk(Arc::clone(&shared), task, shutdown.clone()));
         }
         passes.ended(began);
-        if !shared.live.bells.leases.wait(PATIENCE, &shutdown).await {
+        if !shared.live.wakeups.leases.wait(PATIENCE, &shutdown).await {
             break;
         }
     }

@@ -23,7 +23,7 @@ mod watcher;
 
 use watcher::Watcher;
 
-/// All is looked at so often, whatever rings.
+/// All is looked at so often, whatever wakes the loop.
 const WHOLE: Duration = Duration::from_secs(60);
 /// And read anew so often: who changes a node has it read back.
 const READ: Duration = Duration::from_secs(300);
@@ -40,13 +40,13 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
         let began = Instant::now();
         reconcile(&shared, &shared.nodes.cluster(), &mut watchers, &shutdown).await;
         passes.ended(began);
-        if !shared.live.bells.nodes.wait(WHOLE, &shutdown).await {
+        if !shared.live.wakeups.nodes.wait(WHOLE, &shutdown).await {
             break;
         }
         if read.elapsed() >= READ {
             read = Instant::now();
             match shared.nodes.cluster.read_all(&shared.store.database).await {
-                Ok(()) => shared.live.bells.schedule.ring(),
+                Ok(()) => shared.live.wakeups.schedule.wake(),
                 Err(error) => tracing::error!(%error, "the nodes cannot be read; trying again"),
             }
         }
@@ -87,7 +87,7 @@ async fn reconcile(
                 shared.nodes.engines.forget(name);
             }
             if cluster.node(name).is_none() {
-                shared.nodes.sightings.forget(name);
+                shared.nodes.heartbeats.forget(name);
                 shared.nodes.quarantine.forget(name);
                 shared.counts.engine_calls.forget(name);
             }

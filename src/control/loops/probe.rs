@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use crate::known::passes::Passes;
 use crate::records::store::Store;
 use crate::shared::Shared;
-use crate::wake::Bell;
+use crate::wake::Wakeup;
 
 /// Who asks waits so long for an answer.
 const PATIENCE: Duration = Duration::from_millis(1_500);
@@ -32,7 +32,7 @@ pub(crate) enum Ground {
 #[derive(Debug)]
 pub(crate) struct Probe {
     ground: Ground,
-    asked: Bell,
+    asked: Wakeup,
     answer: watch::Sender<Option<Answer>>,
 }
 
@@ -44,7 +44,7 @@ struct Answer {
 
 impl Probe {
     pub(crate) fn of(ground: Ground) -> Self {
-        Self { ground, asked: Bell::default(), answer: watch::Sender::new(None) }
+        Self { ground, asked: Wakeup::default(), answer: watch::Sender::new(None) }
     }
 
     /// What is wrong with it, if anything is.
@@ -54,7 +54,7 @@ impl Probe {
         if let Some(known) = known.filter(|known| known.at.elapsed() < FRESH) {
             return known.problem;
         }
-        self.asked.ring();
+        self.asked.wake();
         match tokio::time::timeout(PATIENCE, answers.changed()).await {
             Ok(Ok(())) => answers.borrow().as_ref().and_then(|answer| answer.problem.clone()),
             Ok(Err(_)) | Err(_) => Some(format!("no answer within {} s", PATIENCE.as_secs_f64())),

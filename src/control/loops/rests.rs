@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::sync::Mutex;
 use std::time::Instant;
 
-use crate::container::launch::put_off::backoff;
+use crate::container::launch::backoff::pause_after;
 use crate::lock::lock;
 
 /// What rests, and what has and did not succeed since.
@@ -36,7 +36,7 @@ impl<K: Eq + Hash> Rests<K> {
         let last = all.get(&what).copied();
         if last.is_none_or(|last| last.until <= now) {
             let failures = last.map_or(0, |last| last.failures).saturating_add(1);
-            all.insert(what, Rest { failures, until: now + backoff(failures) });
+            all.insert(what, Rest { failures, until: now + pause_after(failures) });
         }
     }
 

@@ -18,7 +18,7 @@ use protocol::ids::{JobId, NodeName, TaskKey};
 use protocol::notifications::Occasion;
 use protocol::state::State;
 use protocol::time::Timestamp;
-use scheduler::model::{Placement, Standing};
+use scheduler::model::{Placement, QosClass};
 use tokio_util::sync::CancellationToken;
 
 use crate::container::held::Held;
@@ -34,7 +34,7 @@ use crate::shared::Shared;
 use crate::wake::{now, rest_after};
 use leave::Leaving;
 
-/// The queue is looked at so often even when nothing rings.
+/// The queue is looked at so often even when nothing wakes the loop.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// So often what is known is compared with what is stored, whatever was told, and what is expected of jobs
@@ -74,7 +74,7 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
             }
         };
         rest_after(began, moved).await;
-        if !shared.live.bells.schedule.wait(PATIENCE, &shutdown).await {
+        if !shared.live.wakeups.schedule.wait(PATIENCE, &shutdown).await {
             return;
         }
     }
@@ -146,7 +146,7 @@ async fn pass(shared: &Arc<Shared>, compare: bool) -> Result<usize, Failed> {
     };
     shared.jobs.scheduler.ask(end).await?;
     if !as_decided {
-        shared.live.bells.schedule.ring();
+        shared.live.wakeups.schedule.wake();
     }
     // Who is told of a change and asks why gets the answer of this pass. The queue knows it already.
     told.into_iter().for_each(|change| shared.live.tell_pages(change));
@@ -154,7 +154,7 @@ async fn pass(shared: &Arc<Shared>, compare: bool) -> Result<usize, Failed> {
         shared.live.tell(Change::Queue);
     }
     if !decided.placed.is_empty() || !none_end {
-        shared.live.bells.jobs.ring();
+        shared.live.wakeups.jobs.wake();
     }
     Ok(decided.placed.len() + decided.stopped.len())
 }
@@ -286,7 +286,7 @@ async fn insert_placed(
             job: job.row.id,
             number: *number,
             state: State::Preparing,
-            borrowed: placement.standing == Standing::Borrowed,
+            borrowed: placement.qos_class == QosClass::Borrowed,
             placed_at: at,
             started_at: None,
             completed_at: None,

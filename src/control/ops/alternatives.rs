@@ -6,7 +6,7 @@ use api::queue::{Alternative, Instead};
 use protocol::ids::{GpuType, VirtualClusterName};
 use protocol::spec::{JobSpec, TimeLimit};
 use protocol::time::Timestamp;
-use scheduler::model::{AtOnce, Request, Standing};
+use scheduler::model::{AtOnce, QosClass, Request};
 
 use crate::known::queue::Reader;
 
@@ -29,9 +29,9 @@ pub(super) fn find(
 ) -> Vec<Alternative> {
     let candidates = candidates(spec, request, usable, queue.gpu_types());
     let mut starts = |instead: Instead| {
-        let AtOnce { standing, before } = queue.starts_now(&changed(request, &instead), now)?;
+        let AtOnce { qos_class, before } = queue.starts_now(&changed(request, &instead), now)?;
         let before = before.and_then(|job| queue.key(job)).cloned();
-        Some(Alternative { instead, borrowed: standing == Standing::Borrowed, before })
+        Some(Alternative { instead, borrowed: qos_class == QosClass::Borrowed, before })
     };
     let limited = limits(request).find_map(&mut starts);
     let others = candidates.into_iter().filter_map(starts);

@@ -12,7 +12,7 @@ use protocol::spec::JobSpec;
 use protocol::time::Timestamp;
 use protocol::wait::{WaitReason, Waiting};
 use scheduler::Like;
-use scheduler::model::{self, Answer, Request, RoleRequest, Standing};
+use scheduler::model::{self, Answer, QosClass, Request, RoleRequest};
 
 use super::alternatives;
 use crate::accounts::rights::{self, Usable};
@@ -79,12 +79,12 @@ pub(super) fn dry_run(
     now: Timestamp,
 ) -> DryRun {
     let why = match answer {
-        Answer::Fits(tasks, standing) => {
+        Answer::Fits(tasks, qos_class) => {
             let mut nodes: Vec<_> = tasks.into_iter().map(|task| task.node).collect();
             nodes.sort_unstable();
             nodes.dedup();
             let place = (nodes.len() > 1).then(|| queue.place_of(&nodes)).flatten();
-            return DryRun::FitsNow { nodes, borrowed: standing == Standing::Borrowed, place };
+            return DryRun::FitsNow { nodes, borrowed: qos_class == QosClass::Borrowed, place };
         }
         Answer::Never(reason) => return DryRun::Never { reason },
         Answer::Waits(why) => why,

@@ -38,8 +38,8 @@ impl Images for Ops {
         Ok(ImageSize { own: size.own, whole: size.whole })
     }
 
-    async fn save(&self, actor: &Actor, wish: &SaveImage) -> Result<SavedImageView> {
-        let SaveImage { task, name, tag, registry, auth_file, address } = wish;
+    async fn save(&self, actor: &Actor, request: &SaveImage) -> Result<SavedImageView> {
+        let SaveImage { task, name, tag, registry, auth_file, address } = request;
         let run = self.run_of(actor, task).await?;
         let image = SavedImage::new(task.job.user.clone(), name.trim(), tag.trim());
         let image = image.map_err(|error| invalid(error.to_string()))?.to_string();
@@ -82,7 +82,7 @@ impl Images for Ops {
             Err(database::Error::Conflict { .. }) => return Err(name_taken(&record.image)),
             other => other?,
         };
-        self.0.live.bells.images.ring();
+        self.0.live.wakeups.images.wake();
         self.tell(&record.owner);
         Ok(self.view(record))
     }
@@ -115,7 +115,7 @@ impl Images for Ops {
             let message = format!("{} has just got further: look again", image.image);
             return Err(Error::new(ErrorCode::ConflictImageError, message));
         }
-        self.0.live.bells.images.ring();
+        self.0.live.wakeups.images.wake();
         self.tell(&image.owner);
         Ok(())
     }

@@ -257,8 +257,8 @@ impl Jobs for Ops {
         });
         if asked.await? {
             self.shared.live.tell_job(row.id, &row.key, row.state);
-            self.shared.live.bells.schedule.ring();
-            self.shared.live.bells.jobs.ring();
+            self.shared.live.wakeups.schedule.wake();
+            self.shared.live.wakeups.jobs.wake();
         }
         Ok(())
     }

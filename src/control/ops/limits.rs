@@ -60,7 +60,7 @@ pub(super) async fn follow(
     user: &UserName,
 ) -> std::result::Result<(), database::Error> {
     if shared.nodes.cluster.follow_groups(&shared.store.database, user).await? {
-        shared.live.bells.schedule.ring();
+        shared.live.wakeups.schedule.wake();
     }
     Ok(())
 }

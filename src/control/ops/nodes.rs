@@ -95,9 +95,9 @@ impl Ops {
     async fn changed(&self, name: &NodeName) -> Result<()> {
         self.0.nodes.cluster.read_node(&self.0.store.database, name).await?;
         self.0.live.tell(api::changes::Change::Node { name: name.clone() });
-        self.0.live.bells.nodes.ring();
-        self.0.live.bells.schedule.ring();
-        self.0.live.bells.jobs.ring();
+        self.0.live.wakeups.nodes.wake();
+        self.0.live.wakeups.schedule.wake();
+        self.0.live.wakeups.jobs.wake();
         Ok(())
     }
 }

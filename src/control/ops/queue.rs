@@ -61,7 +61,7 @@ impl Queue for Ops {
         });
         if done.await? {
             self.0.live.tell_job(row.id, &row.key, row.state);
-            self.0.live.bells.schedule.ring();
+            self.0.live.wakeups.schedule.wake();
         }
         Ok(())
     }

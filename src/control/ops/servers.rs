@@ -23,7 +23,9 @@ pub(crate) struct Ops(pub(crate) Arc<Shared>);
 impl Servers for Ops {
     async fn list(&self, actor: &Actor) -> Result<Vec<ServerView>> {
         administrators_only(actor)?;
-        let Some(leader) = self.0.store.database.mandate().leader() else { return Ok(Vec::new()) };
+        let Some(leader) = self.0.store.database.fencing_token().leader() else {
+            return Ok(Vec::new());
+        };
         let heard = lead::heard(self.0.store.database.read()).await?;
         Ok(views(leader, heard, now()))
     }

@@ -73,7 +73,7 @@ impl Ops {
     /// It may be elsewhere now: that nodes were found to lack it says nothing any more.
     fn look_anew(&self, name: &StorageName) {
         if self.0.nodes.lacking.keep(|_, part| part.storage != *name) {
-            self.0.live.bells.schedule.ring();
+            self.0.live.wakeups.schedule.wake();
         }
     }
 

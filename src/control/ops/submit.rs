@@ -120,7 +120,7 @@ pub(crate) async fn run(
             drop(expected);
             let _nobody_waits = answer.send(result);
         }
-        shared.live.bells.schedule.ring();
+        shared.live.wakeups.schedule.wake();
         if more_come {
             tokio::time::sleep(GATHERING).await;
         }

@@ -40,8 +40,8 @@ impl Templates for Ops {
         Ok(Template { view: view(found.described), text: found.text })
     }
 
-    async fn save(&self, actor: &Actor, wish: ShareTemplate) -> Result<bool> {
-        let ShareTemplate { name, description, text } = wish.clone();
+    async fn save(&self, actor: &Actor, template: ShareTemplate) -> Result<bool> {
+        let ShareTemplate { name, description, text } = template.clone();
         let description = checked(&description)?;
         let text = for_everybody(&parse(&text).map_err(Error::invalid_job)?);
         let done = self.0.store.write(async |t| {
@@ -64,7 +64,7 @@ impl Templates for Ops {
         });
         let is_new = match done.await {
             // Somebody was quicker with the same name: now it is known whose it is.
-            Err(database::Error::Conflict { .. }) => return self.save(actor, wish).await,
+            Err(database::Error::Conflict { .. }) => return self.save(actor, template).await,
             done => done??,
         };
         tracing::info!(by = %actor.user, template = %name, "template saved");

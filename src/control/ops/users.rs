@@ -235,9 +235,9 @@ impl Users for Ops {
         for job in jobs {
             self.0.live.tell_job(job.id, &job.key, job.state);
         }
-        self.0.live.bells.schedule.ring();
-        self.0.live.bells.jobs.ring();
-        self.0.live.bells.images.ring();
+        self.0.live.wakeups.schedule.wake();
+        self.0.live.wakeups.jobs.wake();
+        self.0.live.wakeups.images.wake();
         Ok(())
     }
 }

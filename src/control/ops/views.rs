@@ -177,7 +177,7 @@ pub(super) fn node(
         gpu_view(gpu, held, does)
     });
     let gpus = gpus.collect();
-    let answered = shared.nodes.sightings.last_answer(name);
+    let answered = shared.nodes.heartbeats.last_answer(name);
     let unread = shared.jobs.active.damage().closes(name);
     NodeView {
         name: name.clone(),

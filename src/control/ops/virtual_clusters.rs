@@ -32,7 +32,7 @@ impl Ops {
     async fn changed(&self) -> Result<()> {
         self.0.nodes.cluster.read_virtual_clusters(&self.0.store.database).await?;
         self.0.live.tell(api::changes::Change::Cluster);
-        self.0.live.bells.schedule.ring();
+        self.0.live.wakeups.schedule.wake();
         Ok(())
     }
 

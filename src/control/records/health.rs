@@ -58,7 +58,7 @@ pub(crate) async fn change(
     tell_jobs(store, live, jobs, name, &new).await;
     nodes.cluster.read_node(&store.database, name).await?;
     live.tell(Change::Node { name: name.clone() });
-    live.bells.schedule.ring();
+    live.wakeups.schedule.wake();
     Ok(())
 }
 

@@ -49,7 +49,7 @@ pub(crate) async fn of(
 /// When a node has answered last.
 fn last_seen(nodes: &KnownNodes, node: &NodeName) -> Option<Timestamp> {
     let stored = || nodes.cluster().node(node)?.observed.as_ref()?.last_seen;
-    nodes.sightings.last_answer(node).or_else(stored)
+    nodes.heartbeats.last_answer(node).or_else(stored)
 }
 
 /// Whether a task's container may still be on a node that was seen last at that moment. Only one that was seen

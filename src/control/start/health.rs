@@ -75,9 +75,9 @@ impl Control {
 
     /// How the lead is, where there may be other servers.
     fn lead(&self) -> Option<Part> {
-        let mandate = self.shared.store.database.mandate();
-        mandate.leader()?;
-        let problem = (!mandate.acts()).then(|| {
+        let fencing_token = self.shared.store.database.fencing_token();
+        fencing_token.leader()?;
+        let problem = (!fencing_token.acts()).then(|| {
             "nothing is started or stopped until this server is sure that it leads".to_owned()
         });
         Some(Part { name: "lead".to_owned(), needed: true, problem })
@@ -96,8 +96,8 @@ impl Control {
             database_bytes: size.ok().and_then(Result::ok),
             oldest_waiting: oldest
                 .map(|since| Duration::from_millis(since.map(waited).unwrap_or_default())),
-            leads: shared.store.database.mandate().acts(),
-            term: shared.store.database.mandate().leader().map(|leader| leader.term),
+            leads: shared.store.database.fencing_token().acts(),
+            term: shared.store.database.fencing_token().leader().map(|leader| leader.term),
         }
     }
 

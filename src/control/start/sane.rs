@@ -75,7 +75,7 @@ impl Control {
 
 async fn look(shared: &Shared) -> Looked {
     let database = &shared.store.database;
-    if !database.mandate().acts() {
+    if !database.fencing_token().acts() {
         return Looked::Unsaid;
     }
     // What cannot be read of them nobody knows.

@@ -33,7 +33,7 @@ impl Keeper {
             }
             let asked = self.held.now();
             match self.confirm().await {
-                Ok(true) => self.held.reign.send_modify(|reign| reign.confirmed(asked)),
+                Ok(true) => self.held.lease.send_modify(|lease| lease.confirmed(asked)),
                 Ok(false) => {
                     tracing::error!("another server leads now");
                     self.end();
@@ -82,7 +82,7 @@ impl Keeper {
 
     fn end(&self) -> Before {
         let (mut before, now) = (Before::Unknown, self.held.now());
-        self.held.reign.send_modify(|reign| before = reign.end(now));
+        self.held.lease.send_modify(|lease| before = lease.end(now));
         before
     }
 
@@ -107,21 +107,21 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::lead::Mandate;
+    use crate::lead::FencingToken;
     use crate::lead::tests::held;
 
     #[tokio::test]
     async fn a_lead_ends_with_its_keeper() {
         let held = held(Duration::ZERO);
-        let mandate = Mandate(Some(Arc::clone(&held)));
+        let fencing_token = FencingToken(Some(Arc::clone(&held)));
         let keeper = Keeper { options: PgConnectOptions::new(), former: 1, session: None, held };
-        assert!(mandate.acts());
+        assert!(fencing_token.acts());
         let broken_off = tokio::spawn(async move {
             let _keeper = keeper;
             panic!("in the midst of it");
         });
-        tokio::time::timeout(BEAT, mandate.lost()).await.unwrap();
-        assert!(!mandate.acts());
+        tokio::time::timeout(BEAT, fencing_token.lost()).await.unwrap();
+        assert!(!fencing_token.acts());
         assert!(broken_off.await.is_err_and(|error| error.is_panic()));
     }
 }

@@ -41,7 +41,7 @@ struct Server {
     cut_off: bool,
     frozen_until: u64,
     /// With the term and the session in which it has the lead.
-    reign: Option<(Reign, Given)>,
+    lease: Option<(LeadLease, Given)>,
     /// Its session broke off.
     doubts: bool,
     asks_at: Duration,
@@ -91,7 +91,7 @@ impl World {
             clock: (rate, number * 5_000_000),
             cut_off: false,
             frozen_until: 0,
-            reign: None,
+            lease: None,
             doubts: false,
             asks_at: Duration::ZERO,
             waits: false,
@@ -163,10 +163,10 @@ impl World {
                 self.send(answer);
             }
             Message::Has { server, asked, given } => self.has(server, asked, given),
-            Message::HasNot { server } => self.servers[server].reign = None,
+            Message::HasNot { server } => self.servers[server].lease = None,
             Message::Leads { server, asked } => {
-                if let Some((reign, _)) = &mut self.servers[server].reign {
-                    reign.confirmed(asked);
+                if let Some((lease, _)) = &mut self.servers[server].lease {
+                    lease.confirmed(asked);
                 }
             }
             Message::BrokenOff { server } => self.servers[server].doubts = true,
@@ -193,14 +193,14 @@ impl World {
 
     /// A server is told that it has the lead, perhaps still.
     fn has(&mut self, server: usize, asked: Duration, given: Given) {
-        let Server { clock: own, reign, doubts, .. } = &mut self.servers[server];
+        let Server { clock: own, lease, doubts, .. } = &mut self.servers[server];
         let now = clock(*own, self.now);
-        let mut known = match reign {
-            Some((reign, before)) if before.term == given.term => *reign,
-            Some(_) | None => Reign::begun(asked, now, given.before),
+        let mut known = match lease {
+            Some((lease, before)) if before.term == given.term => *lease,
+            Some(_) | None => LeadLease::begun(asked, now, given.before),
         };
         known.confirmed(asked);
-        (*reign, *doubts) = (Some((known, given)), false);
+        (*lease, *doubts) = (Some((known, given)), false);
     }
 
     fn serve(&mut self, number: usize) {
@@ -209,7 +209,7 @@ impl World {
         if server.waits || now < server.asks_at {
             return;
         }
-        let had = server.reign.map(|(_, given)| given);
+        let had = server.lease.map(|(_, given)| given);
         let (pause, message) = match had.filter(|_| !server.doubts) {
             Some(Given { session, .. }) => {
                 (BEAT, Message::Beats { server: number, asked: now, session })
@@ -226,7 +226,7 @@ impl World {
     fn acting(&self) -> Vec<usize> {
         let acts = |server: &Server| {
             let now = clock(server.clock, self.now);
-            server.reign.is_some_and(|(reign, _)| reign.acts(now))
+            server.lease.is_some_and(|(lease, _)| lease.acts(now))
         };
         (0..SERVERS).filter(|number| acts(&self.servers[*number])).collect()
     }
@@ -250,11 +250,11 @@ impl World {
     fn resigns(&mut self, number: usize) {
         let server = &mut self.servers[number];
         let now = clock(server.clock, self.now);
-        let Some((mut reign, given)) = server.reign.take() else { return };
+        let Some((mut lease, given)) = server.lease.take() else { return };
         let has = self.store.holder.is_some_and(|(holder, _)| holder == number);
         if has && given.term == self.store.term {
             self.store.holder = None;
-            self.store.done = reign.end(now) == Before::Done;
+            self.store.done = lease.end(now) == Before::Done;
         }
     }
 
@@ -331,20 +331,20 @@ fn whoever_is_done_leaves_at_once() {
 #[test]
 fn a_leader_acts_for_as_long_as_it_is_sure() {
     let seconds = Duration::from_secs;
-    let mut reign = Reign::begun(seconds(10), seconds(11), Before::Unknown);
-    assert_eq!(reign.waits(seconds(11)), QUIET);
-    assert!(!reign.acts(seconds(12)), "the one before may not know yet");
-    assert!(!reign.acts(seconds(14)), "nothing was answered since");
-    reign.confirmed(seconds(14));
-    assert!(reign.acts(seconds(14)));
-    reign.confirmed(seconds(13));
-    assert!(reign.acts(seconds(16)), "an older question changes nothing");
-    assert!(!reign.acts(seconds(17)));
-    reign.confirmed(seconds(18));
-    assert!(reign.acts(seconds(18)), "it was the leader all the time");
-    assert_eq!(reign.end(seconds(18)), Before::Done);
-    assert!(!reign.acts(seconds(18)));
-    let mut early = Reign::begun(seconds(1), seconds(1), Before::Unknown);
+    let mut lease = LeadLease::begun(seconds(10), seconds(11), Before::Unknown);
+    assert_eq!(lease.waits(seconds(11)), QUIET);
+    assert!(!lease.acts(seconds(12)), "the one before may not know yet");
+    assert!(!lease.acts(seconds(14)), "nothing was answered since");
+    lease.confirmed(seconds(14));
+    assert!(lease.acts(seconds(14)));
+    lease.confirmed(seconds(13));
+    assert!(lease.acts(seconds(16)), "an older question changes nothing");
+    assert!(!lease.acts(seconds(17)));
+    lease.confirmed(seconds(18));
+    assert!(lease.acts(seconds(18)), "it was the leader all the time");
+    assert_eq!(lease.end(seconds(18)), Before::Done);
+    assert!(!lease.acts(seconds(18)));
+    let mut early = LeadLease::begun(seconds(1), seconds(1), Before::Unknown);
     assert_eq!(early.end(seconds(2)), Before::Unknown, "the one before may still act");
-    assert!(Reign::begun(seconds(1), seconds(1), Before::Done).acts(seconds(1)));
+    assert!(LeadLease::begun(seconds(1), seconds(1), Before::Done).acts(seconds(1)));
 }

@@ -12,7 +12,7 @@ use crate::fields::{HIVED, Object, PLUGINS, STORAGES};
 use crate::ids::{GpuType, JobName, RoleName, StorageName};
 use crate::secrets::Secrets;
 use crate::spec::{
-    Deadline, Grace, GraceSignal, JobSpec, NoDeadline, NoLevel, NoLimit, NoSignal, NodeWish,
+    Deadline, Grace, GraceSignal, JobSpec, NoDeadline, NoLevel, NoLimit, NoSignal, NodeSelector,
     PortRequest, Priority, RegistryAuth, RetryLimit, TaskRole, TimeLimit, Topology, TopologyLevel,
 };
 use crate::words::counted;
@@ -45,7 +45,7 @@ pub(crate) struct Extras {
     grace: Option<Grace>,
     deadline: Option<Deadline>,
     gpu_types: Option<Vec<GpuType>>,
-    nodes: NodeWish,
+    nodes: NodeSelector,
     kill_all: Option<u32>,
     auth_file: Option<String>,
     data_dir: Option<String>,
@@ -296,7 +296,7 @@ fn read_berth<'d>(
     extras.grace = fields.given("grace").and_then(|f| grace(reader, &f, extras.time_limit));
     extras.deadline = fields.given("deadline").and_then(|f| deadline(reader, &f));
     extras.gpu_types = fields.given("gpuType").map(|f| parts::gpu_types(reader, &f));
-    extras.nodes = NodeWish {
+    extras.nodes = NodeSelector {
         names: fields.given("nodes").map(|f| parts::node_names(reader, &f)).unwrap_or_default(),
         labels: fields.given("nodeLabels").map(|f| parts::labels(reader, &f)).unwrap_or_default(),
         topology: fields.given("topology").map(|f| topology(reader, &f)).unwrap_or_default(),

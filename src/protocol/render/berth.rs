@@ -8,7 +8,9 @@ use super::tree::{Map, Tree};
 use crate::fields::{Field, HIVED, JobField, Kind, Notation, Object, PLUGINS};
 use crate::ids::GpuType;
 use crate::secrets::MASK;
-use crate::spec::{JobSpec, NodeWish, PortRequest, Priority, RegistryAuth, RetryLimit, Topology};
+use crate::spec::{
+    JobSpec, NodeSelector, PortRequest, Priority, RegistryAuth, RetryLimit, Topology,
+};
 
 /// What the kept scheduler's part of `extras` says, were it read again.
 #[derive(Default)]
@@ -161,9 +163,9 @@ fn grace(spec: &JobSpec) -> Tree {
 }
 
 /// Empty where nothing is asked for.
-fn topology(wish: &NodeWish) -> Tree {
+fn topology(nodes: &NodeSelector) -> Tree {
     let mut map = Map::default();
-    let Topology { required, preferred } = wish.topology;
+    let Topology { required, preferred } = nodes.topology;
     for (key, level) in [("required", required), ("preferred", preferred)] {
         if let Some(level) = level {
             map.put(key, Tree::text(level));
@@ -178,9 +180,9 @@ fn priority(priority: Priority) -> Tree {
     class.map_or_else(|| Tree::number(priority.0), |(word, _)| Tree::text(word))
 }
 
-fn labels(wish: &NodeWish) -> Tree {
+fn labels(nodes: &NodeSelector) -> Tree {
     let label = |(key, value): (&String, &String)| (key.clone(), Tree::text(value));
-    Tree::Map(wish.labels.iter().map(label).collect())
+    Tree::Map(nodes.labels.iter().map(label).collect())
 }
 
 pub(super) fn types(types: &[GpuType]) -> Tree {

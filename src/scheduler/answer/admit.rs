@@ -13,7 +13,7 @@ use crate::model::{Node, Request, Snapshot, VirtualCluster, WHOLE_GPU};
 use crate::numbers::gpus::Bits;
 use crate::numbers::indices::AccountIndex;
 use crate::numbers::kind::Kind;
-use crate::numbers::request::{Class, RoleWant};
+use crate::numbers::request::{Class, ClassRole};
 
 /// All that the nodes have and the virtual clusters are guaranteed, to be asked of each job that comes.
 /// It holds whatever runs, as long as the virtual clusters stay and the nodes are alike
@@ -78,30 +78,30 @@ fn impossible(resource: ResourceKind, needs: i64, largest: i64) -> WaitReason {
 }
 
 /// What one task needs of a resource and what a node has of it.
-type Amount = fn(&RoleWant) -> i64;
-type Holding = fn(&Kind, &RoleWant) -> i64;
+type Amount = fn(&ClassRole) -> i64;
+type Holding = fn(&Kind, &ClassRole) -> i64;
 
 const KINDS: [(ResourceKind, Amount, Holding); 4] = [
-    (ResourceKind::Gpu, |role| role.ask.gpu_milli(), most_gpus),
-    (ResourceKind::Cpu, |role| role.ask.each.cpus, |node, _| node.total.cpus),
-    (ResourceKind::Memory, |role| role.ask.each.memory, |node, _| node.total.memory),
-    (ResourceKind::Disk, |role| role.ask.each.disk, |node, _| node.total.disk),
+    (ResourceKind::Gpu, |role| role.request.gpu_milli(), most_gpus),
+    (ResourceKind::Cpu, |role| role.request.each.cpus, |node, _| node.total.cpus),
+    (ResourceKind::Memory, |role| role.request.each.memory, |node, _| node.total.memory),
+    (ResourceKind::Disk, |role| role.request.each.disk, |node, _| node.total.disk),
 ];
 
 /// Thousandths of the node's GPUs of the wanted type of which it has the most.
-fn most_gpus(node: &Kind, role: &RoleWant) -> i64 {
+fn most_gpus(node: &Kind, role: &ClassRole) -> i64 {
     gpus_of_types(node, role).max().unwrap_or(0)
 }
 
 /// Thousandths of the node's GPUs of each wanted type.
-fn gpus_of_types(node: &Kind, role: &RoleWant) -> impl Iterator<Item = i64> {
-    let (types, admits) = (role.ask.types, node.shares_gpus || !role.ask.shares());
+fn gpus_of_types(node: &Kind, role: &ClassRole) -> impl Iterator<Item = i64> {
+    let (types, admits) = (role.request.types, node.shares_gpus || !role.request.shares());
     let wanted = node.types.iter().filter(move |(number, _)| admits && types >> number & 1 == 1);
     wanted.map(|(_, bits)| i64::from(bits.count_ones()) * i64::from(WHOLE_GPU))
 }
 
 /// No node is large enough for one task.
-fn task_too_large(cluster: &Cluster, class: &Class, role: &RoleWant) -> Option<WaitReason> {
+fn task_too_large(cluster: &Cluster, class: &Class, role: &ClassRole) -> Option<WaitReason> {
     let in_range = |(node, _): &(&Kind, i64)| role.lies_in(node.ports);
     let mut nodes: Vec<_> = cluster.alike(class).filter(in_range).map(|(node, _)| node).collect();
     for (kind, amount, holding) in KINDS {
@@ -149,7 +149,7 @@ fn ports_too_many(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
 }
 
 /// The nodes together have no room for all tasks of one role.
-fn role_too_large(cluster: &Cluster, class: &Class, role: &RoleWant) -> Option<WaitReason> {
+fn role_too_large(cluster: &Cluster, class: &Class, role: &ClassRole) -> Option<WaitReason> {
     let count = i64::from(role.count);
     let room = |node: &Kind| explain::capacity(node, role, Bits::MAX).min(count);
     let fit: i64 = cluster.alike(class).map(|(node, alike)| alike.saturating_mul(room(node))).sum();
@@ -169,9 +169,10 @@ fn role_too_large(cluster: &Cluster, class: &Class, role: &RoleWant) -> Option<W
 
 /// The nodes together have too little for all roles.
 fn job_too_large(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
-    let gpus = class.roles.iter().filter(|role| role.ask.gpus > 0).find_map(|widest| {
-        let within = class.roles.iter().filter(|role| role.ask.types & !widest.ask.types == 0);
-        let needs = within.map(|role| i64::from(role.count) * role.ask.gpu_milli()).sum();
+    let gpus = class.roles.iter().filter(|role| role.request.gpus > 0).find_map(|widest| {
+        let within =
+            class.roles.iter().filter(|role| role.request.types & !widest.request.types == 0);
+        let needs = within.map(|role| i64::from(role.count) * role.request.gpu_milli()).sum();
         let of_types = |node: &Kind| -> i64 { gpus_of_types(node, widest).sum() };
         let all = cluster.alike(class).map(|(node, alike)| alike * of_types(node)).sum();
         (needs > all).then(|| impossible(ResourceKind::Gpu, needs, all))
@@ -179,7 +180,7 @@ fn job_too_large(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
     let [_, others @ ..] = KINDS;
     gpus.or_else(|| {
         others.into_iter().find_map(|(kind, amount, holding)| {
-            let of_role = |role: &RoleWant| i64::from(role.count).saturating_mul(amount(role));
+            let of_role = |role: &ClassRole| i64::from(role.count).saturating_mul(amount(role));
             let needs = class.roles.iter().map(of_role).fold(0, i64::saturating_add);
             let all = cluster
                 .alike(class)
@@ -211,7 +212,7 @@ fn cells_too_small(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
     let role = class.roles.iter().find(|role| {
         let fits = |(kind, part): &(&Kind, Kind)| {
             gpus_of_types(kind, role).next().is_some() && holds(part, role)
-                || role.ask.gpus == 0 && holds(part, role)
+                || role.request.gpus == 0 && holds(part, role)
         };
         !accounts.iter().any(|account| cells(cluster, class, *account).any(|cell| fits(&cell)))
     })?;
@@ -220,7 +221,8 @@ fn cells_too_small(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
         let largest = all.iter().map(|(_, part)| holding(part, role)).max().unwrap_or(0);
         (largest < amount(role)).then_some((kind, amount(role), largest))
     });
-    let (resource, needs, largest) = short.unwrap_or((ResourceKind::Gpu, role.ask.gpu_milli(), 0));
+    let (resource, needs, largest) =
+        short.unwrap_or((ResourceKind::Gpu, role.request.gpu_milli(), 0));
     Some(WaitReason::Impossible {
         resource,
         needs: explain::needed(resource, needs),
@@ -229,8 +231,8 @@ fn cells_too_small(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
     })
 }
 
-fn holds(part: &Kind, role: &RoleWant) -> bool {
-    part.total.covers(role.ask.each) && part.size >= role.ask.gpus
+fn holds(part: &Kind, role: &ClassRole) -> bool {
+    part.total.covers(role.request.each) && part.size >= role.request.gpus
 }
 
 /// The cells of an account on nodes that a class may use: each with the kind of node it is cut from,

@@ -7,14 +7,14 @@ use protocol::time::Timestamp;
 
 use crate::answer::admit::never;
 use crate::answer::{explain, without_place};
-use crate::cluster::claim::Claim;
-use crate::model::{Answer, AtOnce, Explanation, Request, Snapshot, Standing};
+use crate::cluster::allocation::TaskAllocation;
+use crate::model::{Answer, AtOnce, Explanation, QosClass, Request, Snapshot};
 use crate::numbers::indices::AccountIndex;
 use crate::numbers::request::{Class, Wanted};
 use crate::pass::backfill::Start;
 use crate::pass::claimant::Preemptor;
 use crate::pass::fit::{Look, guaranteed_looks, placement, undo};
-use crate::pass::preemption::{Eviction, evict};
+use crate::pass::preemption::{Preempted, preempt};
 use crate::pass::reserve::{release, reserve};
 use crate::pass::together::place;
 use crate::queue::Key;
@@ -36,7 +36,7 @@ impl State {
         self.behind_the_only_one(request, now, |state| state.answer(request, now))
     }
 
-    /// How a request would start at once, were it submitted now; `None`: it would not. Ask after a
+    /// How a request would start at once, were it submitted now; `None`: it would not. TaskRequest after a
     /// pass, as for a dry run.
     pub fn starts_now(&mut self, request: &Request, now: Timestamp) -> Option<AtOnce> {
         self.behind_the_only_one(request, now, |state| state.at_once(request, now))
@@ -55,16 +55,16 @@ impl State {
             return Answer::Waits(Explanation::of(without_place(reason, None)));
         }
         let wanted = Wanted { job: request.job, class: &class };
-        let (claims, standing) = match self.start_of((request, &class), now) {
-            Some(Start::Free(claims, standing)) => (claims, standing),
-            Some(Start::Gap(claims, _)) => (claims, Standing::Borrowed),
+        let (allocations, qos_class) = match self.start_of((request, &class), now) {
+            Some(Start::Free(allocations, qos_class)) => (allocations, qos_class),
+            Some(Start::Backfill(allocations, _)) => (allocations, QosClass::Borrowed),
             Some(Start::Cleared(victims)) => return Answer::Preempts(victims),
             None => {
                 let place = self.place_of(request, &class, now);
                 return Answer::Waits(self.explanation(wanted, place, now));
             }
         };
-        Answer::Fits(placement(&self.cluster, wanted, &claims, standing).tasks, standing)
+        Answer::Fits(placement(&self.cluster, wanted, &allocations, qos_class).tasks, qos_class)
     }
 
     /// Its place in the queue.
@@ -84,8 +84,10 @@ impl State {
             return None;
         }
         match self.start_of((request, &class), now)? {
-            Start::Free(_, standing) => Some(AtOnce { standing, before: None }),
-            Start::Gap(_, job) => Some(AtOnce { standing: Standing::Borrowed, before: Some(job) }),
+            Start::Free(_, qos_class) => Some(AtOnce { qos_class, before: None }),
+            Start::Backfill(_, job) => {
+                Some(AtOnce { qos_class: QosClass::Borrowed, before: Some(job) })
+            }
             Start::Cleared(_) => None,
         }
     }
@@ -124,19 +126,19 @@ impl State {
         now: Timestamp,
     ) -> Option<AccountIndex> {
         let account = self.cluster.accounts(class.cluster)[0];
-        if class.opportunistic || self.holds.contains_key(&account) {
+        if class.opportunistic || self.reserved.contains_key(&account) {
             return None;
         }
         let claimant = self.cluster.claimant(account, self.turn(job, class));
-        let hold =
+        let reserved =
             reserve(&mut self.cluster, Wanted { job, class }, (account, &claimant), None, now)?;
-        self.holds.insert(account, hold);
+        self.reserved.insert(account, reserved);
         Some(account)
     }
 
     pub(crate) fn keep_no_more(&mut self, account: AccountIndex) {
-        if let Some(hold) = self.holds.remove(&account) {
-            release(&mut self.cluster, &hold);
+        if let Some(reserved) = self.reserved.remove(&account) {
+            release(&mut self.cluster, &reserved);
         }
     }
 
@@ -158,8 +160,8 @@ impl State {
             }
             if let Some(found) = self.outrank(wanted, &accounts, request.turn(), now) {
                 return Some(match self.undo_outranking(found) {
-                    (claims, leaving) if leaving.is_empty() => {
-                        Start::Free(claims, Standing::Guaranteed)
+                    (allocations, leaving) if leaving.is_empty() => {
+                        Start::Free(allocations, QosClass::Guaranteed)
                     }
                     (_, leaving) => Start::Cleared(leaving),
                 });
@@ -170,9 +172,9 @@ impl State {
             return None;
         }
         match place(&mut self.cluster, wanted, Look::Lend) {
-            Ok(claims) => {
-                undo(&mut self.cluster, &claims);
-                Some(Start::Free(claims, Look::Lend.standing()))
+            Ok(allocations) => {
+                undo(&mut self.cluster, &allocations);
+                Some(Start::Free(allocations, Look::Lend.qos_class()))
             }
             Err(_) => self.gap_start((request, class), now),
         }
@@ -185,24 +187,24 @@ impl State {
         claimant: &Preemptor,
         now: Timestamp,
     ) -> Option<Start> {
-        if let Ok(claims) = place(&mut self.cluster, wanted, look) {
-            undo(&mut self.cluster, &claims);
-            return Some(Start::Free(claims, look.standing()));
+        if let Ok(allocations) = place(&mut self.cluster, wanted, look) {
+            undo(&mut self.cluster, &allocations);
+            return Some(Start::Free(allocations, look.qos_class()));
         }
-        let eviction = evict(&mut self.cluster, wanted, look, now, &|t| claimant.moves(t))?;
-        Some(Start::Cleared(self.put_back(eviction).1))
+        let preempted = preempt(&mut self.cluster, wanted, look, now, &|t| claimant.moves(t))?;
+        Some(Start::Cleared(self.put_back(preempted).1))
     }
 
     /// Gives back what was taken, and theirs to those who would have to leave: the places, and who
     /// these are.
-    pub(crate) fn put_back(&mut self, found: Eviction) -> (Vec<Claim>, Vec<JobId>) {
-        let Eviction { claims, victims } = found;
-        undo(&mut self.cluster, &claims);
+    pub(crate) fn put_back(&mut self, found: Preempted) -> (Vec<TaskAllocation>, Vec<JobId>) {
+        let Preempted { allocations, victims } = found;
+        undo(&mut self.cluster, &allocations);
         let leaving = victims.iter().map(|(job, _)| *job).collect();
-        for (job, tenant) in victims {
-            tenant.claims.iter().for_each(|claim| self.cluster.take(claim));
-            self.cluster.settle(job, tenant);
+        for (job, placed) in victims {
+            placed.allocations.iter().for_each(|allocation| self.cluster.take(allocation));
+            self.cluster.settle(job, placed);
         }
-        (claims, leaving)
+        (allocations, leaving)
     }
 }

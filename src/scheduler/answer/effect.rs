@@ -7,7 +7,7 @@ use protocol::ids::{JobId, NodeName};
 use protocol::spec::Priority;
 use protocol::time::Timestamp;
 
-use crate::model::{Node, Request, Snapshot, Standing, VirtualCluster};
+use crate::model::{Node, QosClass, Request, Snapshot, VirtualCluster};
 use crate::state::State;
 
 /// A change at run time.
@@ -113,8 +113,8 @@ impl Outcome {
     fn of(snapshot: &Snapshot, now: Timestamp) -> Self {
         let mut state = State::of(snapshot);
         let guaranteed = |state: &State| {
-            let tenants = state.cluster.tenants.iter();
-            let of = tenants.filter(|(_, tenant)| tenant.standing == Standing::Guaranteed);
+            let placed_jobs = state.cluster.placed_jobs.iter();
+            let of = placed_jobs.filter(|(_, placed)| placed.qos_class == QosClass::Guaranteed);
             of.map(|(job, _)| *job).collect::<BTreeSet<_>>()
         };
         let guaranteed = guaranteed(&state);

@@ -10,7 +10,7 @@ use crate::cluster::Cluster;
 use crate::numbers::gpus::Bits;
 use crate::numbers::indices::{AccountIndex, PoolIndex};
 use crate::numbers::kind::Kind;
-use crate::numbers::request::{Class, RoleWant};
+use crate::numbers::request::{Class, ClassRole};
 
 /// Nodes of one pool: one of their kinds, how many there are, and how many tasks of a role they could
 /// take in all.
@@ -38,7 +38,7 @@ pub(crate) fn elsewhere(cluster: &Cluster, class: &Class) -> Option<WaitReason> 
 }
 
 /// The most tasks of a role that an account's cells on the nodes that a class may use hold.
-fn held(cluster: &Cluster, class: &Class, role: &RoleWant, owner: AccountIndex) -> u32 {
+fn held(cluster: &Cluster, class: &Class, role: &ClassRole, owner: AccountIndex) -> u32 {
     let mut pools: BTreeMap<PoolIndex, Nodes> = BTreeMap::new();
     for (kind, count) in cluster.alike(class) {
         let room = capacity(kind, role, Bits::MAX);
@@ -53,7 +53,7 @@ fn held(cluster: &Cluster, class: &Class, role: &RoleWant, owner: AccountIndex) 
     u32::try_from(held).unwrap_or(role.count)
 }
 
-fn in_pool(cluster: &Cluster, nodes: &Nodes, role: &RoleWant, owner: AccountIndex) -> i64 {
+fn in_pool(cluster: &Cluster, nodes: &Nodes, role: &ClassRole, owner: AccountIndex) -> i64 {
     let pool = &cluster.cells.pools[nodes.kind.pool];
     if pool.is_free_to(owner) {
         return nodes.room;

@@ -15,7 +15,7 @@ use crate::numbers::amounts::Amounts;
 use crate::numbers::gpus::{Bits, positions};
 use crate::numbers::indices::NodeIndex;
 use crate::numbers::kind::Kind;
-use crate::numbers::request::{Class, RoleWant};
+use crate::numbers::request::{Class, ClassRole};
 use crate::pass::fit::Failure;
 use crate::share::{Lack, Which};
 
@@ -59,7 +59,7 @@ pub(crate) fn quota(cluster: &Cluster, class: &Class, lack: Lack) -> WaitReason 
 }
 
 /// The GPU types that a role asks for, each once.
-fn named_types(role: &RoleWant) -> Vec<GpuType> {
+fn named_types(role: &ClassRole) -> Vec<GpuType> {
     let mut types = role.gpu_types.clone();
     types.sort_unstable();
     types.dedup();
@@ -68,8 +68,9 @@ fn named_types(role: &RoleWant) -> Vec<GpuType> {
 
 /// A wanted GPU type that no node has, as a reason.
 pub(crate) fn absent_type(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
-    let absent =
-        |role: &&RoleWant| role.ask.gpus > 0 && role.ask.types == 0 && !role.gpu_types.is_empty();
+    let absent = |role: &&ClassRole| {
+        role.request.gpus > 0 && role.request.types == 0 && !role.gpu_types.is_empty()
+    };
     let wanted = named_types(class.roles.iter().find(absent)?);
     let types = positions(cluster.types_for(class));
     let existing = types.map(|number| cluster.names.types[number].clone()).collect();
@@ -98,7 +99,7 @@ pub(crate) fn absent_storage(
 /// Ports that are wanted by number where no node gives them, as a reason.
 pub(crate) fn ports_outside(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
     let nowhere =
-        |role: &&RoleWant| !cluster.alike(class).any(|(kind, _)| role.lies_in(kind.ports));
+        |role: &&ClassRole| !cluster.alike(class).any(|(kind, _)| role.lies_in(kind.ports));
     let role = class.roles.iter().find(nowhere)?;
     let (first, last) = cluster.alike(class).map(|(kind, _)| kind.ports).max_by_key(|ports| {
         // The widest range is the likeliest to be meant.
@@ -113,10 +114,11 @@ pub(crate) fn ports_outside(cluster: &Cluster, class: &Class) -> Option<WaitReas
 
 /// A part of a GPU that is wanted where no node shares such GPUs, as a reason.
 pub(crate) fn not_shared(cluster: &Cluster, class: &Class) -> Option<WaitReason> {
-    let shares =
-        |kind: &Kind, role: &RoleWant| kind.shares_gpus && kind.type_mask() & role.ask.types != 0;
+    let shares = |kind: &Kind, role: &ClassRole| {
+        kind.shares_gpus && kind.type_mask() & role.request.types != 0
+    };
     let role = class.roles.iter().find(|role| {
-        role.ask.shares() && !cluster.alike(class).any(|(kind, _)| shares(kind, role))
+        role.request.shares() && !cluster.alike(class).any(|(kind, _)| shares(kind, role))
     })?;
     Some(WaitReason::GpusNotShared { wanted: role.gpu_types.clone() })
 }
@@ -150,7 +152,7 @@ pub(crate) fn no_room(cluster: &Cluster, class: &Class, failure: Failure) -> Wai
     };
     let Scarce { resource, needs, free, best_node } = scarce;
     // All GPUs of a task are of one type, so the free ones of different types do not add up.
-    if resource == ResourceKind::Gpu && free >= needs && !role.ask.shares() {
+    if resource == ResourceKind::Gpu && free >= needs && !role.request.shares() {
         let count = |amount: Amount| u32::try_from(amount.floor()).unwrap_or(u32::MAX);
         let (needs, free, best_node) = (count(needs), count(free), count(best_node));
         return WaitReason::Fragmented { gpu_types: named_types(role), needs, free, best_node };
@@ -165,26 +167,26 @@ pub(crate) fn no_room(cluster: &Cluster, class: &Class, failure: Failure) -> Wai
 }
 
 /// How many tasks of a role a node could take with these GPUs and nothing else on it.
-pub(crate) fn capacity(kind: &Kind, role: &RoleWant, gpus: Bits) -> i64 {
-    let ask = &role.ask;
-    let of_type = |(number, bits): &(u8, Bits)| match ask.types >> number & 1 {
+pub(crate) fn capacity(kind: &Kind, role: &ClassRole, gpus: Bits) -> i64 {
+    let request = &role.request;
+    let of_type = |(number, bits): &(u8, Bits)| match request.types >> number & 1 {
         0 => 0,
-        _ if ask.shares() => {
-            i64::from((bits & gpus).count_ones()) * i64::from(WHOLE_GPU / ask.milli)
+        _ if request.shares() => {
+            i64::from((bits & gpus).count_ones()) * i64::from(WHOLE_GPU / request.milli)
         }
-        _ => i64::from((bits & gpus).count_ones()) / i64::from(ask.gpus.max(1)),
+        _ => i64::from((bits & gpus).count_ones()) / i64::from(request.gpus.max(1)),
     };
-    let by_gpus = match ask.gpus {
+    let by_gpus = match request.gpus {
         0 => i64::MAX,
         _ => kind.types.iter().map(of_type).sum(),
     };
-    let takes = kind.admits(ask) && role.lies_in(kind.ports);
-    if takes { kind.total.times(ask.each).min(by_gpus) } else { 0 }
+    let takes = kind.admits(request) && role.lies_in(kind.ports);
+    if takes { kind.total.times(request.each).min(by_gpus) } else { 0 }
 }
 
 /// When a role has no room even on ready nodes that nothing runs on: how many others, or nodes with
 /// unhealthy GPUs, would take its tasks, or might: nobody knows what they have.
-fn nodes_down(cluster: &Cluster, class: &Class, role: &RoleWant) -> u32 {
+fn nodes_down(cluster: &Cluster, class: &Class, role: &ClassRole) -> u32 {
     let room = |kind: &Kind, gpus: Bits| capacity(kind, role, gpus).min(role.count.into());
     let ready = cluster.alike(class).filter(|(kind, _)| kind.ready);
     let up: i64 = ready.map(|(kind, count)| count.saturating_mul(room(kind, kind.healthy))).sum();
@@ -204,28 +206,28 @@ fn nodes_down(cluster: &Cluster, class: &Class, role: &RoleWant) -> u32 {
 fn has(
     cluster: &Cluster,
     (spare, ports_left): (&Spare, i64),
-    role: &RoleWant,
+    role: &ClassRole,
 ) -> [(ResourceKind, i64, i64); 5] {
     let gpus = spare.gpus_for(&cluster.kinds[spare.kind], role);
     let most = gpus.map(|gpus| gpus.most).max().unwrap_or(0);
     let Amounts { cpus, memory, disk } = spare.amounts;
     [
-        (ResourceKind::Gpu, role.ask.gpu_milli(), most),
-        (ResourceKind::Cpu, role.ask.each.cpus, cpus),
-        (ResourceKind::Memory, role.ask.each.memory, memory),
-        (ResourceKind::Disk, role.ask.each.disk, disk),
+        (ResourceKind::Gpu, role.request.gpu_milli(), most),
+        (ResourceKind::Cpu, role.request.each.cpus, cpus),
+        (ResourceKind::Memory, role.request.each.memory, memory),
+        (ResourceKind::Disk, role.request.each.disk, disk),
         (ResourceKind::Port, ports_of(role), ports_left),
     ]
 }
 
 /// How many ports a task of a role needs.
-fn ports_of(role: &RoleWant) -> i64 {
+fn ports_of(role: &ClassRole) -> i64 {
     let numbered = role.numbered.iter().map(|span| i64::from(span.last - span.first) + 1);
     i64::from(role.any_ports) + numbered.sum::<i64>()
 }
 
 /// How many ports a node has for a task of a role: so many as it needs, or fewer.
-fn ports_left(cluster: &Cluster, node: NodeIndex, role: &RoleWant) -> i64 {
+fn ports_left(cluster: &Cluster, node: NodeIndex, role: &ClassRole) -> i64 {
     let (pool, ports) = (cluster.fixed[node].ports, ports_of(role));
     match cluster.ports.tasks(pool, role, View::Real, 1) {
         0 => cluster.ports.free(pool).clamp(0, (ports - 1).max(0)),
@@ -238,7 +240,7 @@ fn ports_left(cluster: &Cluster, node: NodeIndex, role: &RoleWant) -> i64 {
 fn each_spare(
     cluster: &Cluster,
     class: &Class,
-    role: &RoleWant,
+    role: &ClassRole,
     mut see: impl FnMut(&Spare, i64, i64),
 ) {
     let by_ports = role.alone_on_address() || cluster.ports.may_lack(role.any_ports);
@@ -267,7 +269,7 @@ impl Looked {
     fn see(
         &mut self,
         cluster: &Cluster,
-        role: &RoleWant,
+        role: &ClassRole,
         (spare, nodes, ports): (&Spare, i64, i64),
     ) {
         let all = has(cluster, (spare, ports), role);
@@ -293,7 +295,7 @@ impl Looked {
 }
 
 /// Not one task of the role fits anywhere: what it lacks where it lacks least.
-pub(crate) fn scarce(cluster: &Cluster, class: &Class, role: &RoleWant) -> Option<Scarce> {
+pub(crate) fn scarce(cluster: &Cluster, class: &Class, role: &ClassRole) -> Option<Scarce> {
     let free_of_type = vec![0; cluster.names.types.len()];
     let mut looked = Looked { free: [0; 5], free_of_type, most_gpus: 0, closest: None };
     each_spare(cluster, class, role, |spare, nodes, ports| {

@@ -17,7 +17,8 @@ impl State {
             let parts = state.shared.iter().map(|(_, left)| *left);
             let whole = state.free_gpus.count_ones();
             let cpus = state.free.cpus;
-            let each = cluster.mix.losses.fragmented_milli(kind.type_mask(), cpus, whole, parts);
+            let each =
+                cluster.workload.losses.fragmented_milli(kind.type_mask(), cpus, whole, parts);
             let count = if kind.ready { nodes.len() as u64 } else { 0 };
             u64::try_from(each).unwrap_or(0) * count
         };

@@ -4,7 +4,7 @@ use protocol::ids::GpuType;
 use protocol::time::Timestamp;
 
 use crate::answer::admit::never;
-use crate::model::{FreeGpus, Request, Standing, Turn};
+use crate::model::{FreeGpus, QosClass, Request, Turn};
 use crate::numbers::gpus::Bits;
 use crate::numbers::request::Wanted;
 use crate::pass::fit::{Look, place_within, undo};
@@ -14,12 +14,12 @@ use crate::state::State;
 const A_WHILE_MS: i64 = 1_000;
 
 /// By what right so many would start.
-type Right = Option<Standing>;
+type Right = Option<QosClass>;
 
 impl State {
     /// How many GPUs of a type a job like this one could start on at once, were it submitted now.
     /// `like` has one role with the least that a task may ask for; its tasks and GPUs are set here.
-    /// `None`: it could never have a single one. Ask after a pass, as for a dry run.
+    /// `None`: it could never have a single one. TaskRequest after a pass, as for a dry run.
     pub fn free_gpus(
         &mut self,
         like: &Request,
@@ -61,7 +61,7 @@ impl State {
         let gang = |state: &mut Self, tasks| state.right(&sized(like, gpu_type, tasks, 1), now);
         let guess = self.reach(&sized(like, gpu_type, all, 1));
         let gpus = most(all, guess, |tasks| gang(self, tasks).is_some());
-        let guaranteed = |right: Right| right == Some(Standing::Guaranteed);
+        let guaranteed = |right: Right| right == Some(QosClass::Guaranteed);
         let own = match guaranteed(gang(self, gpus)) {
             true => gpus,
             false => most(gpus, guess, |tasks| guaranteed(gang(self, tasks))),
@@ -85,7 +85,7 @@ impl State {
     }
 
     fn right(&mut self, request: &Request, now: Timestamp) -> Right {
-        Some(self.at_once(request, now)?.standing)
+        Some(self.at_once(request, now)?.qos_class)
     }
 
     /// How many tasks of a request find room on what is idle: a good guess of how many would start.
@@ -93,9 +93,9 @@ impl State {
         let class = self.cluster.class(request);
         let wanted = Wanted { job: request.job, class: &class };
         match place_within(&mut self.cluster, wanted, Look::Lend, None) {
-            Ok(claims) => {
-                undo(&mut self.cluster, &claims);
-                u32::try_from(claims.len()).unwrap_or(u32::MAX)
+            Ok(allocations) => {
+                undo(&mut self.cluster, &allocations);
+                u32::try_from(allocations.len()).unwrap_or(u32::MAX)
             }
             Err(failure) => failure.fit,
         }
@@ -232,9 +232,9 @@ mod tests {
             let mut fits = |tasks: u32, gpus: u32| {
                 let asked = sized(&like, &gpu_type, tasks, gpus);
                 match state.dry_run(&asked, NOW) {
-                    Answer::Fits(places, standing) => {
+                    Answer::Fits(places, qos_class) => {
                         assert_eq!(places.len(), tasks as usize);
-                        Some(standing)
+                        Some(qos_class)
                     }
                     Answer::Preempts(_) | Answer::Waits(_) | Answer::Never(_) => None,
                 }
@@ -250,8 +250,8 @@ mod tests {
                 prop_assert_eq!(fits(1, more), None, "{} on one node", more);
             }
             let own = gpus - borrowed;
-            prop_assert!(own == 0 || fits(own, 1) == Some(Standing::Guaranteed));
-            prop_assert!(borrowed == 0 || fits(own + 1, 1) != Some(Standing::Guaranteed));
+            prop_assert!(own == 0 || fits(own, 1) == Some(QosClass::Guaranteed));
+            prop_assert!(borrowed == 0 || fits(own + 1, 1) != Some(QosClass::Guaranteed));
         }
     }
 

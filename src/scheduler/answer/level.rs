@@ -10,7 +10,7 @@ use crate::model::WHOLE_GPU;
 use crate::numbers::gpus::Bits;
 use crate::numbers::indices::NodeIndex;
 use crate::numbers::kind::Kind;
-use crate::numbers::request::{Class, RoleWant};
+use crate::numbers::request::{Class, ClassRole};
 
 /// Which GPUs of a node count; `None`: the node does not.
 type Usable = fn(&Kind) -> Option<Bits>;
@@ -56,12 +56,12 @@ fn held(cluster: &Cluster, class: &Class, nodes: &[NodeIndex], usable: Usable) -
     let allowed = nodes.iter().filter(|node| class.allows(**node));
     let kinds = allowed.map(|node| cluster.kind_of(*node)).filter(|kind| class.may_use(kind));
     let kinds: Vec<_> = kinds.filter_map(|kind| Some((kind, usable(kind)?))).collect();
-    let of_role = |role: &RoleWant| {
+    let of_role = |role: &ClassRole| {
         let room = kinds.iter().map(|(kind, gpus)| capacity(kind, role, *gpus));
         room.fold(0, i64::saturating_add).min(role.count.into())
     };
     let by_roles = class.roles.iter().map(of_role).fold(0, i64::saturating_add);
-    let types = class.roles.iter().fold(0, |types, role| types | role.ask.types);
+    let types = class.roles.iter().fold(0, |types, role| types | role.request.types);
     let gpus = kinds.iter().map(|(kind, usable)| {
         let wanted = kind.types.iter().filter(|(number, _)| types >> number & 1 == 1);
         let wanted = wanted.fold(0, |all: Bits, (_, bits)| all | bits) & usable;
@@ -71,9 +71,9 @@ fn held(cluster: &Cluster, class: &Class, nodes: &[NodeIndex], usable: Usable) -
     let memory = kinds.iter().map(|(kind, _)| kind.total.memory);
     [
         by_roles,
-        so_many(class, gpus.sum(), |role| role.ask.gpu_milli()),
-        so_many(class, cpus.sum(), |role| role.ask.each.cpus),
-        so_many(class, memory.sum(), |role| role.ask.each.memory),
+        so_many(class, gpus.sum(), |role| role.request.gpu_milli()),
+        so_many(class, cpus.sum(), |role| role.request.each.cpus),
+        so_many(class, memory.sum(), |role| role.request.each.memory),
     ]
     .into_iter()
     .min()
@@ -81,7 +81,7 @@ fn held(cluster: &Cluster, class: &Class, nodes: &[NodeIndex], usable: Usable) -
 }
 
 /// How many tasks so much is enough for, those first that need least of it.
-fn so_many(class: &Class, mut left: i64, each: fn(&RoleWant) -> i64) -> i64 {
+fn so_many(class: &Class, mut left: i64, each: fn(&ClassRole) -> i64) -> i64 {
     let mut asked: Vec<_> =
         class.roles.iter().map(|role| (each(role), i64::from(role.count))).collect();
     asked.sort_unstable();

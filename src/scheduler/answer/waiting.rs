@@ -117,7 +117,7 @@ impl State {
         if let Some(waiting) = self.preempting(job, position, places.now) {
             return Some(waiting);
         }
-        let expected_start = self.hold_of(job).map(|hold| hold.reservation.start);
+        let expected_start = self.reserved_for(job).map(|reserved| reserved.reservation.start);
         let class = self.queue.class(line);
         let reason = match self.rests(Wanted { job, class: &class }, places.now) {
             Some(reason) => reason,

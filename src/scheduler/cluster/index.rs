@@ -9,14 +9,14 @@ use crate::cluster::members::Members;
 use crate::cluster::node::NodeState;
 use crate::cluster::score::{Mode, Score};
 use crate::cluster::spare::{Spare, Spares};
-use crate::numbers::indices::{AskIndex, NodeIndex};
+use crate::numbers::indices::{NodeIndex, TaskRequestIndex};
 use crate::numbers::kind::Kind;
 use crate::numbers::quick::Quick;
 
 /// Which tasks a ranking is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Wish {
-    pub(crate) ask: AskIndex,
+pub(crate) struct RankingKey {
+    pub(crate) request: TaskRequestIndex,
     pub(crate) mode: Mode,
     /// How many at once.
     pub(crate) remaining: u32,
@@ -33,7 +33,7 @@ pub(crate) struct Index {
     pub(crate) spares: Spares,
     /// States in the order in which they came to have a node.
     log: Vec<u32>,
-    rankings: HashMap<Wish, Ranking, Quick>,
+    rankings: HashMap<RankingKey, Ranking, Quick>,
 }
 
 #[derive(Debug, Clone)]
@@ -113,14 +113,14 @@ impl Index {
         });
     }
 
-    /// The best node for a wish: of all nodes in the best states the first.
+    /// The best node of a ranking: of all nodes in the best states the first.
     pub(crate) fn best(
         &mut self,
-        wish: Wish,
+        key: RankingKey,
         score: impl Fn(&NodeState) -> Option<Score>,
     ) -> Option<NodeIndex> {
         let Self { states, log, rankings, .. } = self;
-        let ranking = rankings.entry(wish).or_default();
+        let ranking = rankings.entry(key).or_default();
         ranking.present.resize(states.len(), false);
         for state in &log[ranking.seen..] {
             let known = &states[*state as usize];

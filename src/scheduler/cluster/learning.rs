@@ -7,7 +7,7 @@ use crate::cluster::workload::prices::{Goods, supply};
 use crate::model::Running;
 use crate::numbers::gpus::Bits;
 use crate::numbers::kind::Kind;
-use crate::numbers::request::{Ask, Class};
+use crate::numbers::request::{Class, TaskRequest};
 
 impl Cluster {
     /// What there is of each GPU type.
@@ -18,10 +18,10 @@ impl Cluster {
     /// Learns what is lost by taking a place, and what types cost.
     pub(super) fn learn(&mut self) {
         let supply = self.supply();
-        self.mix.learn(&self.guess, &supply);
+        self.workload.learn(&self.guess, &supply);
         let masks: BTreeSet<Bits> = self.kinds.iter().map(Kind::type_mask).collect();
         for types in masks {
-            self.mix.losses.prepare(types);
+            self.workload.losses.prepare(types);
         }
         self.index.forget_scores();
     }
@@ -29,18 +29,18 @@ impl Cluster {
     /// Counts the tasks of a job that came, for the first time or again, among those that may come next.
     pub(crate) fn count(&mut self, class: &Class, first: bool) {
         for role in &class.roles {
-            self.mix.count(&role.ask, role.count);
+            self.workload.count(&role.request, role.count);
             if first {
-                self.mix.count_wishes(&role.ask, role.count);
+                self.workload.count_demand(&role.request, role.count);
             }
         }
     }
 
     /// Learns from what was counted, now and then.
     pub(crate) fn learn_if_due(&mut self) {
-        if self.mix.is_due() {
+        if self.workload.is_due() {
             self.learn();
-        } else if self.mix.prices_are_due() {
+        } else if self.workload.prices_are_due() {
             self.learn_prices();
         }
     }
@@ -49,15 +49,15 @@ impl Cluster {
     pub(crate) fn saw_running(&mut self, running: &Running) {
         for (task, demand) in &running.tasks {
             let types = running.gpu_types.get(&task.role).map_or(&[][..], Vec::as_slice);
-            let ask = Ask::of(demand, types, &self.names);
-            self.mix.count(&ask, 1);
-            self.mix.count_wishes(&ask, 1);
+            let request = TaskRequest::of(demand, types, &self.names);
+            self.workload.count(&request, 1);
+            self.workload.count_demand(&request, 1);
         }
     }
 
     /// Learns from all that was counted until now.
     pub(crate) fn learn_whole(&mut self) {
-        match self.mix.is_due() {
+        match self.workload.is_due() {
             true => self.learn(),
             false => self.learn_prices(),
         }
@@ -65,7 +65,7 @@ impl Cluster {
 
     fn learn_prices(&mut self) {
         let supply = self.supply();
-        if self.mix.learn_prices(&supply) {
+        if self.workload.learn_prices(&supply) {
             self.index.forget_scores();
         }
     }

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use protocol::ids::{UserName, VirtualClusterName};
 
-use crate::cluster::claim::Claim;
-use crate::cluster::tenant::Tenant;
+use crate::cluster::allocation::TaskAllocation;
+use crate::cluster::placed::PlacedJob;
 use crate::model::VirtualCluster;
 use crate::model::limits::RunLimits;
-use crate::numbers::request::{Class, RoleWant};
+use crate::numbers::request::{Class, ClassRole};
 
 /// What runs, or would: thousandths of GPUs, and jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -18,12 +18,13 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    pub(crate) fn of_tenant(tenant: &Tenant) -> Self {
-        Self { milli: tenant.claims.iter().map(Claim::gpu_milli).sum(), jobs: 1 }
+    pub(crate) fn of_tenant(placed: &PlacedJob) -> Self {
+        Self { milli: placed.allocations.iter().map(TaskAllocation::gpu_milli).sum(), jobs: 1 }
     }
 
     pub(crate) fn of_class(class: &Class) -> Self {
-        let milli = |role: &RoleWant| i64::from(role.count).saturating_mul(role.ask.gpu_milli());
+        let milli =
+            |role: &ClassRole| i64::from(role.count).saturating_mul(role.request.gpu_milli());
         Self { milli: class.roles.iter().map(milli).fold(0, i64::saturating_add), jobs: 1 }
     }
 
@@ -59,9 +60,9 @@ impl Limits {
     }
 
     /// A job comes to hold what it has (`sign` 1), or leaves it (`sign` -1).
-    pub(crate) fn count(&mut self, tenant: &Tenant, sign: i64) {
-        let Some(of) = self.0.get_mut(&tenant.name) else { return };
-        let (user, one) = (&tenant.user, Running::of_tenant(tenant));
+    pub(crate) fn count(&mut self, placed: &PlacedJob, sign: i64) {
+        let Some(of) = self.0.get_mut(&placed.name) else { return };
+        let (user, one) = (&placed.user, Running::of_tenant(placed));
         for (group, sum) in of.limits.groups.iter().zip(&mut of.of_groups) {
             if group.members.contains(user) {
                 *sum = sum.plus(sign, one);
@@ -70,7 +71,7 @@ impl Limits {
         let running = of.running.entry(user.clone()).or_default();
         *running = running.plus(sign, one);
         if *running == Running::default() {
-            of.running.remove(&tenant.user);
+            of.running.remove(&placed.user);
         }
     }
 }

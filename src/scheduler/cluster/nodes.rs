@@ -47,10 +47,10 @@ impl Cluster {
 
     /// The GPUs of a node of which somebody who runs there has any part.
     fn taken_gpus(&self, node: NodeIndex) -> Bits {
-        let guests = self.guests[node].iter().filter_map(|job| self.tenants.get(job));
-        let claims = guests.flat_map(|tenant| &tenant.claims);
-        let there = claims.filter(|claim| claim.node == Some(node));
-        there.fold(0, |bits, claim| bits | claim.gpus)
+        let guests = self.guests[node].iter().filter_map(|job| self.placed_jobs.get(job));
+        let allocations = guests.flat_map(|placed| &placed.allocations);
+        let there = allocations.filter(|allocation| allocation.node == Some(node));
+        there.fold(0, |bits, allocation| bits | allocation.gpus)
     }
 }
 

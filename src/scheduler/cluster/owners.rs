@@ -6,8 +6,8 @@ use protocol::amount::Amount;
 use protocol::ids::{GpuType, GroupName, UserName, VirtualClusterName};
 use protocol::time::Timestamp;
 
-use crate::cluster::claim::Claim;
-use crate::cluster::tenant::Tenant;
+use crate::cluster::allocation::TaskAllocation;
+use crate::cluster::placed::PlacedJob;
 use crate::model::groups::GroupShares;
 use crate::model::past_use::{Decayed, Ended, PastUse};
 use crate::model::{GroupUse, Request, UserUse, VirtualCluster, WHOLE_GPU};
@@ -150,12 +150,12 @@ impl Owners {
     }
 
     /// Thousandths of GPUs as which these count; those of one where there are none.
-    pub(crate) fn weigh(&self, claims: &[Claim]) -> i64 {
-        let of = |claim: &Claim| {
-            let weight = self.weights.get(usize::from(claim.gpu_type)).copied().unwrap_or(ONE);
-            claim.gpu_milli().saturating_mul(weight)
+    pub(crate) fn weigh(&self, allocations: &[TaskAllocation]) -> i64 {
+        let of = |allocation: &TaskAllocation| {
+            let weight = self.weights.get(usize::from(allocation.gpu_type)).copied().unwrap_or(ONE);
+            allocation.gpu_milli().saturating_mul(weight)
         };
-        match claims.iter().map(of).fold(0, i64::saturating_add) {
+        match allocations.iter().map(of).fold(0, i64::saturating_add) {
             0 => i64::from(WHOLE_GPU),
             weighed => (weighed / ONE).max(1),
         }
@@ -168,18 +168,18 @@ impl Owners {
     }
 
     /// A job comes to hold what it has (`sign` 1), or holds it no more (`sign` -1).
-    pub(crate) fn count(&mut self, tenant: &Tenant, sign: i64) {
-        self.add(tenant, sign, |held| &mut held.milli);
+    pub(crate) fn count(&mut self, placed: &PlacedJob, sign: i64) {
+        self.add(placed, sign, |held| &mut held.milli);
     }
 
     /// A job is about to leave what it has (`sign` 1), or is no more (`sign` -1).
-    pub(crate) fn count_leaving(&mut self, tenant: &Tenant, sign: i64) {
-        self.add(tenant, sign, |held| &mut held.leaving);
+    pub(crate) fn count_leaving(&mut self, placed: &PlacedJob, sign: i64) {
+        self.add(placed, sign, |held| &mut held.leaving);
     }
 
-    fn add(&mut self, tenant: &Tenant, sign: i64, sum: fn(&mut Held) -> &mut i64) {
-        let milli = sign * self.weigh(&tenant.claims);
-        let (since, half_life_ms) = (tenant.life.started_at, self.past.half_life_ms());
+    fn add(&mut self, placed: &PlacedJob, sign: i64, sum: fn(&mut Held) -> &mut i64) {
+        let milli = sign * self.weigh(&placed.allocations);
+        let (since, half_life_ms) = (placed.remaining.started_at, self.past.half_life_ms());
         let add = |held: &mut Held| {
             *sum(held) += milli;
             held.began = held.began.max(Some(since));
@@ -187,31 +187,31 @@ impl Owners {
                 held.starts.add(milli, since, half_life_ms);
             }
         };
-        if let Some(groups) = self.groups.get_mut(&tenant.name) {
-            groups.count(&tenant.user, add);
+        if let Some(groups) = self.groups.get_mut(&placed.name) {
+            groups.count(&placed.user, add);
         }
-        match self.users.get_mut(&tenant.name).and_then(|users| users.get_mut(&tenant.user)) {
+        match self.users.get_mut(&placed.name).and_then(|users| users.get_mut(&placed.user)) {
             Some(held) => add(held),
             None => {
-                let users = self.users.entry(tenant.name.clone()).or_default();
-                add(users.entry(tenant.user.clone()).or_default());
+                let users = self.users.entry(placed.name.clone()).or_default();
+                add(users.entry(placed.user.clone()).or_default());
             }
         }
         if sign < 0
-            && let Some(users) = self.users.get_mut(&tenant.name)
+            && let Some(users) = self.users.get_mut(&placed.name)
         {
-            if users.get(&tenant.user).is_some_and(Held::is_nothing) {
-                users.remove(&tenant.user);
+            if users.get(&placed.user).is_some_and(Held::is_nothing) {
+                users.remove(&placed.user);
             }
             if users.is_empty() {
-                self.users.remove(&tenant.name);
+                self.users.remove(&placed.name);
             }
         }
     }
 
     /// What counts as so many thousandths of GPUs of what a job had since it started has come to its end.
-    pub(crate) fn ended(&mut self, tenant: &Tenant, milli: i64) {
-        self.past.end((&tenant.name, &tenant.user), milli, tenant.life.started_at);
+    pub(crate) fn ended(&mut self, placed: &PlacedJob, milli: i64) {
+        self.past.end((&placed.name, &placed.user), milli, placed.remaining.started_at);
     }
 
     fn held(&self, virtual_cluster: &VirtualClusterName, user: &UserName) -> Held {

@@ -7,7 +7,7 @@ use protocol::ids::JobId;
 use protocol::resources::PortRange;
 
 use crate::numbers::indices::{AddressIndex, By, PortsIndex};
-use crate::numbers::request::{RoleWant, Span};
+use crate::numbers::request::{ClassRole, Span};
 
 /// What of the ports a job may see as free.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,7 +95,7 @@ impl Ports {
     }
 
     /// How many tasks of the role the pool could take, capped by `limit`.
-    pub(crate) fn tasks(&self, pool: PortsIndex, role: &RoleWant, view: View, limit: i64) -> i64 {
+    pub(crate) fn tasks(&self, pool: PortsIndex, role: &ClassRole, view: View, limit: i64) -> i64 {
         let pool = &self.pools[pool];
         let held = if view == View::Outside { pool.held } else { 0 };
         let free = (pool.free - held).max(0);
@@ -130,7 +130,7 @@ impl Ports {
     pub(crate) fn pick(
         &self,
         pool: PortsIndex,
-        role: &RoleWant,
+        role: &ClassRole,
         (job, numbered): (JobId, &[Span]),
         view: View,
     ) -> Option<Vec<u16>> {

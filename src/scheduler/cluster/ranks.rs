@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use protocol::ids::JobId;
 
-use crate::cluster::tenant::Tenant;
-use crate::model::{Standing, Turn};
+use crate::cluster::placed::PlacedJob;
+use crate::model::{QosClass, Turn};
 use crate::numbers::indices::ClusterIndex;
 use crate::share::peers::place;
 
@@ -26,20 +26,20 @@ impl Ranks {
         Self(vec![Ranked::default(); clusters + 1])
     }
 
-    fn list(&mut self, tenant: &Tenant) -> &mut BTreeSet<(Turn, JobId)> {
-        let ranked = &mut self.0[place(tenant.cluster)];
-        match tenant.standing {
-            Standing::Guaranteed => &mut ranked.by_right,
-            Standing::Borrowed => &mut ranked.borrowed,
+    fn list(&mut self, placed: &PlacedJob) -> &mut BTreeSet<(Turn, JobId)> {
+        let ranked = &mut self.0[place(placed.cluster)];
+        match placed.qos_class {
+            QosClass::Guaranteed => &mut ranked.by_right,
+            QosClass::Borrowed => &mut ranked.borrowed,
         }
     }
 
-    pub(crate) fn enter(&mut self, job: JobId, tenant: &Tenant) {
-        self.list(tenant).insert((tenant.turn, job));
+    pub(crate) fn enter(&mut self, job: JobId, placed: &PlacedJob) {
+        self.list(placed).insert((placed.turn, job));
     }
 
-    pub(crate) fn leave(&mut self, job: JobId, tenant: &Tenant) {
-        self.list(tenant).remove(&(tenant.turn, job));
+    pub(crate) fn leave(&mut self, job: JobId, placed: &PlacedJob) {
+        self.list(placed).remove(&(placed.turn, job));
     }
 
     /// Those of a virtual cluster who run by right and are of a lower class than a turn, the last

@@ -9,7 +9,7 @@ use crate::numbers::amounts::Amounts;
 use crate::numbers::gpus::{self, Bits, positions};
 use crate::numbers::indices::{AccountIndex, PoolIndex};
 use crate::numbers::kind::Kind;
-use crate::numbers::request::Ask;
+use crate::numbers::request::TaskRequest;
 use crate::share::cells::Pool;
 
 /// What of a node a task may use.
@@ -86,16 +86,16 @@ impl Measure<'_> {
     pub(crate) fn spot(
         &self,
         state: &NodeState,
-        ask: &Ask,
+        request: &TaskRequest,
         mode: Mode,
         remaining: u32,
     ) -> Option<Spot> {
-        if !self.kind.ready || !self.kind.admits(ask) || ask.gpus > self.kind.size {
+        if !self.kind.ready || !self.kind.admits(request) || request.gpus > self.kind.size {
             return None;
         }
         let mut best: Option<Spot> = None;
         self.rooms(state, mode, |room| {
-            if let Some(spot) = self.spot_in(state, ask, room, remaining)
+            if let Some(spot) = self.spot_in(state, request, room, remaining)
                 && best.is_none_or(|best| spot.score < best.score)
             {
                 best = Some(spot);
@@ -164,22 +164,28 @@ impl Measure<'_> {
         self.kind.total.part(bits.count_ones(), self.kind.size)
     }
 
-    fn spot_in(&self, state: &NodeState, ask: &Ask, room: Room, remaining: u32) -> Option<Spot> {
-        if !room.amounts.covers(ask.each) {
+    fn spot_in(
+        &self,
+        state: &NodeState,
+        request: &TaskRequest,
+        room: Room,
+        remaining: u32,
+    ) -> Option<Spot> {
+        if !room.amounts.covers(request.each) {
             return None;
         }
-        let (gpu_type, by_gpus) = self.best_type(state, ask, &room)?;
-        let most = room.amounts.times(ask.each).min(by_gpus).min(remaining.into());
+        let (gpu_type, by_gpus) = self.best_type(state, request, &room)?;
+        let most = room.amounts.times(request.each).min(by_gpus).min(remaining.into());
         let tasks = u32::try_from(most).ok().filter(|tasks| *tasks > 0)?;
-        let left = state.free.plus(-i64::from(tasks), ask.each);
-        let (loss, gpus_left) = self.loss(state, ask, (&room, gpu_type), tasks, left);
+        let left = state.free.plus(-i64::from(tasks), request.each);
+        let (loss, gpus_left) = self.loss(state, request, (&room, gpu_type), tasks, left);
         let score = Score {
             doubtful: self.kind.doubtful,
-            wastes_gpus: ask.gpus == 0 && self.kind.size > 0,
+            wastes_gpus: request.gpus == 0 && self.kind.size > 0,
             missing: remaining - tasks,
             breaks: u32::try_from(room.cut_from).unwrap_or(u32::MAX),
             lent: room.lent,
-            apart: ask.gpus > 1 && gpus::is_apart(self.free_of(&room, gpu_type), ask.gpus),
+            apart: request.gpus > 1 && gpus::is_apart(self.free_of(&room, gpu_type), request.gpus),
             loss,
             gpus_left,
             cpus_left: left.cpus,
@@ -193,22 +199,27 @@ impl Measure<'_> {
     }
 
     /// The type of which the room can give to the most tasks, and the fewest would be left.
-    fn best_type(&self, state: &NodeState, ask: &Ask, room: &Room) -> Option<(Option<u8>, i64)> {
-        if ask.gpus == 0 {
+    fn best_type(
+        &self,
+        state: &NodeState,
+        request: &TaskRequest,
+        room: &Room,
+    ) -> Option<(Option<u8>, i64)> {
+        if request.gpus == 0 {
             return Some((None, i64::MAX));
         }
         let mut best: Option<(i64, i64, u8)> = None;
         for (number, bits) in &self.kind.types {
-            if ask.types >> number & 1 == 0 {
+            if request.types >> number & 1 == 0 {
                 continue;
             }
             let free = i64::from((room.free & bits).count_ones());
-            let tasks = if ask.shares() {
-                let of = |left: u32| i64::from(left / ask.milli);
+            let tasks = if request.shares() {
+                let of = |left: u32| i64::from(left / request.milli);
                 let shared = shared(state, room).filter(|(at, _)| bits >> at & 1 == 1);
                 free * of(WHOLE_GPU) + shared.map(|(_, left)| of(left)).sum::<i64>()
             } else {
-                free / i64::from(ask.gpus)
+                free / i64::from(request.gpus)
             };
             if tasks > 0 && best.is_none_or(|(most, least, _)| (-tasks, free) < (-most, least)) {
                 best = Some((tasks, free, *number));
@@ -222,7 +233,7 @@ impl Measure<'_> {
     fn loss(
         &self,
         state: &NodeState,
-        ask: &Ask,
+        request: &TaskRequest,
         (room, gpu_type): (&Room, Option<u8>),
         tasks: u32,
         left: Amounts,
@@ -232,19 +243,19 @@ impl Measure<'_> {
         }
         let before = self.value(state, state.free, state.free_gpus.count_ones(), None);
         let whole = state.free_gpus.count_ones();
-        let taken = i64::from(tasks) * ask.gpu_milli();
-        let after = if ask.gpus == 0 {
+        let taken = i64::from(tasks) * request.gpu_milli();
+        let after = if request.gpus == 0 {
             self.value(state, left, whole, None)
-        } else if !ask.shares() {
-            self.value(state, left, whole - tasks * ask.gpus, None)
+        } else if !request.shares() {
+            self.value(state, left, whole - tasks * request.gpus, None)
         } else if tasks == 1 {
-            let (after, _) = self.part_of(state, ask, (room, gpu_type), left);
+            let (after, _) = self.part_of(state, request, (room, gpu_type), left);
             after
         } else {
             let whole_taken = u32::try_from(taken.unsigned_abs() / 1000).unwrap_or(0);
             self.value(state, left, whole.saturating_sub(whole_taken), None)
         };
-        let price = self.price(gpu_type, Goods::asked(ask, tasks));
+        let price = self.price(gpu_type, Goods::asked(request, tasks));
         ((after - before).saturating_add(price), state.gpu_milli() - taken)
     }
 
@@ -259,7 +270,7 @@ impl Measure<'_> {
     pub(crate) fn part_of(
         &self,
         state: &NodeState,
-        ask: &Ask,
+        request: &TaskRequest,
         (room, gpu_type): (&Room, Option<u8>),
         left: Amounts,
     ) -> (i64, Option<usize>) {
@@ -268,10 +279,10 @@ impl Measure<'_> {
         let mut best: Option<(i64, u32, usize)> = None;
         for (position, has) in shared(state, room) {
             let at = usize::from(position);
-            if has < ask.milli || of_type >> at & 1 == 0 {
+            if has < request.milli || of_type >> at & 1 == 0 {
                 continue;
             }
-            let rest = state.left_of(at) - ask.milli;
+            let rest = state.left_of(at) - request.milli;
             let loss = self.value(state, left, whole, Some((Some(position), rest)));
             if best.is_none_or(|(least, least_has, _)| (loss, has) < (least, least_has)) {
                 best = Some((loss, has, at));
@@ -280,7 +291,7 @@ impl Measure<'_> {
         if let Some(at) =
             gpus::choose(room.free & of_type, 1).and_then(|bits| positions(bits).next())
         {
-            let rest = Some((None, WHOLE_GPU - ask.milli));
+            let rest = Some((None, WHOLE_GPU - request.milli));
             let loss = self.value(state, left, whole - 1, rest);
             if best.is_none_or(|(least, least_has, _)| (loss, WHOLE_GPU) < (least, least_has)) {
                 best = Some((loss, WHOLE_GPU, at));

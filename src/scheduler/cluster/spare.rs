@@ -11,7 +11,7 @@ use crate::numbers::gpus::Bits;
 use crate::numbers::indices::KindIndex;
 use crate::numbers::kind::Kind;
 use crate::numbers::quick::Quick;
-use crate::numbers::request::RoleWant;
+use crate::numbers::request::ClassRole;
 
 /// What a node has free.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -58,9 +58,9 @@ impl Spare {
     }
 
     /// What is free of each type that a role's tasks may have.
-    pub(crate) fn gpus_for(&self, kind: &Kind, role: &RoleWant) -> impl Iterator<Item = FreeGpus> {
-        let (shares, types) = (role.ask.shares(), role.ask.types);
-        let admits = kind.admits(&role.ask);
+    pub(crate) fn gpus_for(&self, kind: &Kind, role: &ClassRole) -> impl Iterator<Item = FreeGpus> {
+        let (shares, types) = (role.request.shares(), role.request.types);
+        let admits = kind.admits(&role.request);
         let wanted = self.gpus.iter().filter(move |of| admits && types >> of.gpu_type & 1 == 1);
         wanted.map(move |of| {
             let whole = i64::from(of.whole * WHOLE_GPU);

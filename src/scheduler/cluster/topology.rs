@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use protocol::spec::TopologyLevel;
 
-use crate::cluster::claim::Claim;
+use crate::cluster::allocation::TaskAllocation;
 use crate::model::Node;
 use crate::numbers::indices::{By, NodeIndex};
 
@@ -43,10 +43,10 @@ impl Topology {
     }
 
     /// Whether all tasks are in one place of a level; a node that names none is one of its own.
-    pub(crate) fn is_one(&self, level: TopologyLevel, claims: &[Claim]) -> bool {
-        let first = claims.first().and_then(|claim| claim.node);
-        claims.iter().all(|claim| claim.node == first)
-            || self.level(level).is_some_and(|level| level.is_one(claims))
+    pub(crate) fn is_one(&self, level: TopologyLevel, allocations: &[TaskAllocation]) -> bool {
+        let first = allocations.first().and_then(|allocation| allocation.node);
+        allocations.iter().all(|allocation| allocation.node == first)
+            || self.level(level).is_some_and(|level| level.is_one(allocations))
     }
 }
 
@@ -66,9 +66,9 @@ impl Level {
     }
 
     /// Whether all tasks are in one place.
-    pub(crate) fn is_one(&self, claims: &[Claim]) -> bool {
-        let place = |claim: &Claim| claim.node.and_then(|node| self.of[node]);
-        let first = claims.first().and_then(place);
-        first.is_some() && claims.iter().all(|claim| place(claim) == first)
+    pub(crate) fn is_one(&self, allocations: &[TaskAllocation]) -> bool {
+        let place = |allocation: &TaskAllocation| allocation.node.and_then(|node| self.of[node]);
+        let first = allocations.first().and_then(place);
+        first.is_some() && allocations.iter().all(|allocation| place(allocation) == first)
     }
 }

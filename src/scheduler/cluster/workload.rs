@@ -20,13 +20,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use protocol::ids::GpuType;
 
-use crate::cluster::workload::prices::{Goods, Wishes};
+use crate::cluster::workload::prices::{DemandCounts, Goods};
 use crate::model::WHOLE_GPU;
 use crate::numbers::amounts::Amounts;
 use crate::numbers::gpus::{Bits, lowest, positions};
 use crate::numbers::kind::Kind;
 use crate::numbers::quick::Quick;
-use crate::numbers::request::Ask;
+use crate::numbers::request::TaskRequest;
 
 mod parts;
 pub(crate) mod prices;
@@ -56,7 +56,7 @@ pub(crate) struct Workload {
     memory: i64,
     plain: Plain,
     learn_at: u64,
-    wishes: Wishes,
+    demand: DemandCounts,
     pub(crate) losses: Losses,
 }
 
@@ -81,7 +81,7 @@ impl Plain {
     }
 }
 
-/// The mix as tables.
+/// The workload as tables.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Losses {
     /// CPUs asked for, rising.
@@ -121,18 +121,21 @@ struct Fragments {
 
 impl Workload {
     /// Counts tasks.
-    pub(crate) fn count(&mut self, ask: &Ask, tasks: u32) {
+    pub(crate) fn count(&mut self, request: &TaskRequest, tasks: u32) {
         let tasks = u64::from(tasks);
-        *self.seen.entry((ask.each.cpus, ask.gpus, ask.milli, ask.types)).or_default() += tasks;
+        *self
+            .seen
+            .entry((request.each.cpus, request.gpus, request.milli, request.types))
+            .or_default() += tasks;
         self.count += tasks;
-        if ask.gpus > 0 {
+        if request.gpus > 0 {
             let times = i64::try_from(tasks).unwrap_or(0);
-            let memory = ask.each.memory.min(1 << 30);
-            self.gpus += times * ask.gpu_milli();
-            self.cpus += times * ask.each.cpus.min(1 << 30);
+            let memory = request.each.memory.min(1 << 30);
+            self.gpus += times * request.gpu_milli();
+            self.cpus += times * request.each.cpus.min(1 << 30);
             self.memory += times * memory;
         } else {
-            self.plain.count(ask.each, tasks);
+            self.plain.count(request.each, tasks);
         }
     }
 
@@ -156,12 +159,12 @@ impl Workload {
             let wanted = if gpus > 0 { mask(wanted) } else { 0 };
             *self.seen.entry((cpus, gpus, milli, wanted)).or_default() += count;
         }
-        self.wishes.renumber(mask);
+        self.demand.renumber(mask);
     }
 
     /// Learns from what came; `guess`: tasks that may come, before any did; `supply`: what there is
     /// of each type.
-    pub(crate) fn learn(&mut self, guess: &[Ask], supply: &[Goods]) {
+    pub(crate) fn learn(&mut self, guess: &[TaskRequest], supply: &[Goods]) {
         let prices = std::mem::take(&mut self.losses.prices);
         self.losses = Losses { prices, ..Losses::new(self, guess) };
         self.learn_prices(supply);
@@ -183,7 +186,7 @@ impl Workload {
 }
 
 /// Before any task came: tasks of 1, 2, 4, … GPUs, as large as a node, that take their part of it.
-pub(crate) fn guess(kinds: &[Kind]) -> Vec<Ask> {
+pub(crate) fn guess(kinds: &[Kind]) -> Vec<TaskRequest> {
     let mut guess = Vec::new();
     for kind in kinds.iter().filter(|kind| kind.size > 0) {
         let mut gpus = 1;
@@ -191,12 +194,12 @@ pub(crate) fn guess(kinds: &[Kind]) -> Vec<Ask> {
             let each = Amounts { disk: 0, ..kind.total.part(gpus, kind.size) };
             let types = kind.type_mask();
             let labels = BTreeMap::new();
-            guess.push(Ask { each, gpus, milli: WHOLE_GPU, types, labels });
+            guess.push(TaskRequest { each, gpus, milli: WHOLE_GPU, types, labels });
             gpus *= 2;
         }
     }
-    guess.sort_by_key(|ask| (ask.types, ask.gpus, ask.each));
-    guess.dedup_by_key(|ask| (ask.types, ask.gpus));
+    guess.sort_by_key(|request| (request.types, request.gpus, request.each));
+    guess.dedup_by_key(|request| (request.types, request.gpus));
     guess
 }
 
@@ -217,22 +220,24 @@ impl Losses {
         i64::try_from((i128::from(free.cpus) - served).abs()).unwrap_or(i64::MAX)
     }
 
-    fn new(mix: &Workload, guess: &[Ask]) -> Self {
-        let mut kinds: BTreeMap<Typical, u64> = mix.seen.clone();
+    fn new(workload: &Workload, guess: &[TaskRequest]) -> Self {
+        let mut kinds: BTreeMap<Typical, u64> = workload.seen.clone();
         kinds.values_mut().for_each(|count| *count *= guess.len().max(1) as u64);
         let mut this = Self {
-            gpus: mix.gpus,
-            per_cpus: mix.cpus,
-            per_memory: mix.memory,
-            plain: mix.plain,
+            gpus: workload.gpus,
+            per_cpus: workload.cpus,
+            per_memory: workload.memory,
+            plain: workload.plain,
             ..Self::default()
         };
-        if mix.count < MEMORY {
-            for ask in guess {
-                *kinds.entry((ask.each.cpus, ask.gpus, ask.milli, ask.types)).or_default() += GUESS;
-                this.gpus += ask.gpu_milli();
-                this.per_cpus += ask.each.cpus;
-                this.per_memory += ask.each.memory;
+        if workload.count < MEMORY {
+            for request in guess {
+                *kinds
+                    .entry((request.each.cpus, request.gpus, request.milli, request.types))
+                    .or_default() += GUESS;
+                this.gpus += request.gpu_milli();
+                this.per_cpus += request.each.cpus;
+                this.per_memory += request.each.memory;
             }
         }
         let all = kinds.values().sum::<u64>().max(1);

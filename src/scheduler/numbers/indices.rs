@@ -40,7 +40,7 @@ indices! {
     /// One bounded amount of an account.
     SumIndex(u32);
     /// What tasks ask for.
-    AskIndex(u32);
+    TaskRequestIndex(u32);
     /// An address of nodes.
     AddressIndex(u32);
     /// A range of ports at an address.

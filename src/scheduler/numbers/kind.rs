@@ -9,7 +9,7 @@ use crate::numbers::amounts::Amounts;
 use crate::numbers::gpus::{self, Bits};
 use crate::numbers::indices::{AccountIndex, PoolIndex};
 use crate::numbers::names::Names;
-use crate::numbers::request::Ask;
+use crate::numbers::request::TaskRequest;
 
 /// What nodes that look alike when nothing runs on them have in common.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -63,9 +63,9 @@ impl Kind {
     }
 
     /// Whether tasks may go there, be there room or not.
-    pub(crate) fn admits(&self, ask: &Ask) -> bool {
-        (self.shares_gpus || !ask.shares())
-            && ask.labels.iter().all(|(key, value)| self.labels.get(key) == Some(value))
+    pub(crate) fn admits(&self, request: &TaskRequest) -> bool {
+        (self.shares_gpus || !request.shares())
+            && request.labels.iter().all(|(key, value)| self.labels.get(key) == Some(value))
     }
 
     /// The types it has GPUs of.

@@ -26,10 +26,10 @@ impl Names {
             .iter()
             .flat_map(|node| node.capacity.gpus.iter().map(|gpu| &gpu.gpu_type))
             .collect();
-        let standing = (0_usize..).map(NodeIndex::from).zip(nodes);
+        let qos_class = (0_usize..).map(NodeIndex::from).zip(nodes);
         let named = (0_usize..).map(ClusterIndex::from).zip(clusters);
         Self {
-            nodes: standing.map(|(at, node)| (node.name.clone(), at)).collect(),
+            nodes: qos_class.map(|(at, node)| (node.name.clone(), at)).collect(),
             clusters: named.map(|(at, cluster)| (cluster.name.clone(), at)).collect(),
             pins: pins(nodes, clusters),
             types: types.into_iter().take(gpus::MOST).cloned().collect(),

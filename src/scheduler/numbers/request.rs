@@ -10,7 +10,7 @@ use protocol::spec::{PortRequest, TopologyLevel};
 use crate::model::{Demand, Request, RoleRequest, WHOLE_GPU};
 use crate::numbers::amounts::Amounts;
 use crate::numbers::gpus::Bits;
-use crate::numbers::indices::{AskIndex, ClusterIndex, NodeIndex};
+use crate::numbers::indices::{ClusterIndex, NodeIndex, TaskRequestIndex};
 use crate::numbers::names::Names;
 
 /// What all requests of a class want; one answer does for all of them at the same moment.
@@ -29,7 +29,7 @@ pub(crate) struct Class {
     /// The only nodes that will do, by position: those that it names, and that lack nothing.
     pub(crate) only: Option<Vec<NodeIndex>>,
     /// Its roles, the hardest to place first.
-    pub(crate) roles: Vec<RoleWant>,
+    pub(crate) roles: Vec<ClassRole>,
     /// Ports that tasks of the job ask for by number: the others are chosen around them.
     pub(crate) numbered: Vec<Span>,
 }
@@ -43,7 +43,7 @@ pub(crate) struct Wanted<'w> {
 
 /// What a task asks of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Ask {
+pub(crate) struct TaskRequest {
     pub(crate) each: Amounts,
     pub(crate) gpus: u32,
     /// Thousandths of each GPU.
@@ -53,7 +53,7 @@ pub(crate) struct Ask {
     pub(crate) labels: BTreeMap<String, String>,
 }
 
-impl Ask {
+impl TaskRequest {
     /// Of a task that will do with these GPU types (all, where none is named), on any node.
     pub(crate) fn of(demand: &Demand, types: &[GpuType], names: &Names) -> Self {
         Self {
@@ -78,13 +78,13 @@ impl Ask {
 
 /// What each task of a role wants.
 #[derive(Debug, Clone)]
-pub(crate) struct RoleWant {
+pub(crate) struct ClassRole {
     /// Position in the job.
     pub(crate) role: u32,
     pub(crate) count: u32,
-    pub(crate) ask: Ask,
+    pub(crate) request: TaskRequest,
     /// The number of `ask` in the index of nodes.
-    pub(crate) number: AskIndex,
+    pub(crate) number: TaskRequestIndex,
     /// How many ports with any number.
     pub(crate) any_ports: u32,
     /// Ports by number.
@@ -120,9 +120,9 @@ impl Class {
             .iter()
             .enumerate()
             .filter(|(_, role)| role.count > 0)
-            .map(|(position, role)| RoleWant::new(position, role, request, names))
+            .map(|(position, role)| ClassRole::new(position, role, request, names))
             .collect();
-        roles.sort_by_key(|role| Reverse((role.ask.gpu_milli(), role.ask.each)));
+        roles.sort_by_key(|role| Reverse((role.request.gpu_milli(), role.request.each)));
         let numbers = |named: &[NodeName]| {
             let mut numbers: Vec<_> =
                 named.iter().filter_map(|name| names.nodes.get(name).copied()).collect();
@@ -148,7 +148,8 @@ impl Class {
 
     /// Thousandths of GPUs of all its tasks; those of one where they ask for none.
     pub(crate) fn gpu_milli(&self) -> i64 {
-        let of_role = |role: &RoleWant| i64::from(role.count).saturating_mul(role.ask.gpu_milli());
+        let of_role =
+            |role: &ClassRole| i64::from(role.count).saturating_mul(role.request.gpu_milli());
         match self.roles.iter().map(of_role).fold(0, i64::saturating_add) {
             0 => i64::from(WHOLE_GPU),
             milli => milli,
@@ -223,7 +224,7 @@ impl ClassKey {
     }
 }
 
-impl RoleWant {
+impl ClassRole {
     fn new(position: usize, asked: &RoleRequest, request: &Request, names: &Names) -> Self {
         let (any, numbered): (Vec<&PortRequest>, Vec<_>) =
             asked.ports.iter().partition(|ports| ports.begin_at == 0);
@@ -235,8 +236,11 @@ impl RoleWant {
         Self {
             role: u32::try_from(position).unwrap_or(u32::MAX),
             count: asked.count,
-            ask: Ask { labels, ..Ask::of(&asked.demand, &asked.gpu_types, names) },
-            number: AskIndex::from(0_usize),
+            request: TaskRequest {
+                labels,
+                ..TaskRequest::of(&asked.demand, &asked.gpu_types, names)
+            },
+            number: TaskRequestIndex::from(0_usize),
             any_ports: any.iter().map(|ports| ports.count).fold(0, u32::saturating_add),
             numbered: numbered.into_iter().filter(|p| p.count > 0).map(span).collect(),
             ports: asked.ports.clone(),

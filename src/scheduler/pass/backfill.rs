@@ -1,4 +1,4 @@
-//! The gap before a reservation: who is expected to end in time may run where its job will be, as
+//! Backfill, before a reservation: who is expected to end in time may run where its job will be, as
 //! borrowed work, which gives way if it does not end.
 
 use std::sync::Arc;
@@ -6,42 +6,43 @@ use std::sync::Arc;
 use protocol::ids::JobId;
 use protocol::time::Timestamp;
 
-use crate::cluster::claim::Claim;
-use crate::cluster::tenant::Tenant;
-use crate::model::{Request, Standing};
+use crate::cluster::allocation::TaskAllocation;
+use crate::cluster::placed::PlacedJob;
+use crate::model::{QosClass, Request};
 use crate::numbers::indices::LineIndex;
 use crate::numbers::request::{Class, Wanted};
 use crate::pass::Pass;
 use crate::pass::fit::{Look, undo};
-use crate::pass::preemption::Eviction;
-use crate::pass::reserve::{Hold, keep, release};
+use crate::pass::preemption::Preempted;
+use crate::pass::reserve::{Reserved, keep, release};
 use crate::pass::together::place;
 use crate::queue::{Key, Waiter};
 use crate::state::State;
 
-/// Jobs of one class that are looked at for a gap.
+/// Jobs of one class that are looked at to be backfilled.
 const LOOK_BEHIND: usize = 32;
 
 /// How a job could start at once.
 #[derive(Debug)]
 pub(crate) enum Start {
     /// On these places, which are free, by this right.
-    Free(Vec<Claim>, Standing),
+    Free(Vec<TaskAllocation>, QosClass),
     /// On these places, some of which are kept for this job: it ends before that one starts.
-    Gap(Vec<Claim>, JobId),
+    Backfill(Vec<TaskAllocation>, JobId),
     /// On the places of these, which run on borrowed resources or are outranked.
     Cleared(Vec<JobId>),
 }
 
 impl State {
-    /// Fills gaps with jobs of a class.
-    pub(crate) fn fill_gaps(
+    /// Backfills with jobs of a class.
+    pub(crate) fn backfill(
         &mut self,
         (line, class): (LineIndex, &Arc<Class>),
         now: Timestamp,
         pass: &mut Pass,
     ) {
-        let Some(latest) = self.holds.values().map(|hold| hold.reservation.start).max() else {
+        let Some(latest) = self.reserved.values().map(|reserved| reserved.reservation.start).max()
+        else {
             return;
         };
         let queue = self.queue.lines[&line].queue.iter().take(LOOK_BEHIND);
@@ -57,31 +58,32 @@ impl State {
             }
             let runs = self.queue.jobs.get(&key.job).and_then(Waiter::runs_ms).unwrap_or(i64::MAX);
             let wanted = Wanted { job: key.job, class };
-            if let Some(found) = self.gap(wanted, runs, now) {
-                let claims = self.send_away(wanted, found, now, pass);
-                self.start((key, class), claims, Standing::Borrowed, now, pass);
+            if let Some(found) = self.backfilled(wanted, runs, now) {
+                let allocations = self.send_away(wanted, found, now, pass);
+                self.start((key, class), allocations, QosClass::Borrowed, now, pass);
             }
         }
     }
 
-    /// How a request would start in a gap if it were submitted now. Nothing is taken.
+    /// How a request would start by backfill if it were submitted now. Nothing is taken.
     pub(crate) fn gap_start(
         &mut self,
         (request, class): (&Request, &Class),
         now: Timestamp,
     ) -> Option<Start> {
         let (runs, wanted) = (request.runs_ms()?, Wanted { job: request.job, class });
-        let others = self.holds.values().filter(|hold| hold.reservation.job != request.job);
-        let latest = others.map(|hold| hold.reservation.start).max()?;
+        let others =
+            self.reserved.values().filter(|reserved| reserved.reservation.job != request.job);
+        let latest = others.map(|reserved| reserved.reservation.start).max()?;
         let behind = self.queue.ahead_of_its_like(request, LOOK_BEHIND);
         if now.plus_millis(runs) > latest || behind == LOOK_BEHIND {
             return None;
         }
-        // A pass makes reservations before it fills gaps.
+        // A pass makes reservations before it backfills.
         let kept = self.keep_for(wanted, now);
-        let found = self.gap(wanted, runs, now).map(|found| self.put_back(found));
-        let start = found.and_then(|(claims, leaving)| match leaving.is_empty() {
-            true => self.kept_at(&claims, wanted).map(|job| Start::Gap(claims, job)),
+        let found = self.backfilled(wanted, runs, now).map(|found| self.put_back(found));
+        let start = found.and_then(|(allocations, leaving)| match leaving.is_empty() {
+            true => self.kept_at(&allocations, wanted).map(|job| Start::Backfill(allocations, job)),
             false => Some(Start::Cleared(leaving)),
         });
         if let Some(account) = kept {
@@ -91,72 +93,78 @@ impl State {
     }
 
     /// For whom these places are kept, or some of them: the first to start.
-    fn kept_at(&self, claims: &[Claim], Wanted { job, class }: Wanted) -> Option<JobId> {
+    fn kept_at(
+        &self,
+        allocations: &[TaskAllocation],
+        Wanted { job, class }: Wanted,
+    ) -> Option<JobId> {
         let own = self.cluster.accounts(class.cluster)[0];
-        let others = self.holds.iter().filter(|(_, hold)| hold.reservation.job != job);
-        let nearest = others.min_by_key(|(account, hold)| {
-            (!stands_at(hold, claims), **account != own, hold.reservation.start)
+        let others = self.reserved.iter().filter(|(_, reserved)| reserved.reservation.job != job);
+        let nearest = others.min_by_key(|(account, reserved)| {
+            (!stands_at(reserved, allocations), **account != own, reserved.reservation.start)
         });
-        nearest.map(|(_, hold)| hold.reservation.job)
+        nearest.map(|(_, reserved)| reserved.reservation.job)
     }
 
-    /// Places in a gap for a job that is expected to run so long, taken.
-    fn gap(&mut self, wanted: Wanted, runs_ms: i64, now: Timestamp) -> Option<Eviction> {
+    /// Places before reservations for a job that is expected to run so long, taken.
+    fn backfilled(&mut self, wanted: Wanted, runs_ms: i64, now: Timestamp) -> Option<Preempted> {
         match self.idle_gap(wanted, now.plus_millis(runs_ms)) {
-            Some(claims) => Some(Eviction { claims, victims: Vec::new() }),
+            Some(allocations) => Some(Preempted { allocations, victims: Vec::new() }),
             None => self.own_gap(wanted, runs_ms, now),
         }
     }
 
     /// Idle places, taken.
-    fn idle_gap(&mut self, wanted: Wanted, end: Timestamp) -> Option<Vec<Claim>> {
-        let claims = place(&mut self.cluster, wanted, Look::Borrow).ok()?;
-        if self.ends_in_time(&claims, wanted.job, end) {
-            return Some(claims);
+    fn idle_gap(&mut self, wanted: Wanted, end: Timestamp) -> Option<Vec<TaskAllocation>> {
+        let allocations = place(&mut self.cluster, wanted, Look::Borrow).ok()?;
+        if self.ends_in_time(&allocations, wanted.job, end) {
+            return Some(allocations);
         }
-        undo(&mut self.cluster, &claims);
+        undo(&mut self.cluster, &allocations);
         None
     }
 
-    fn ends_in_time(&self, claims: &[Claim], job: JobId, end: Timestamp) -> bool {
-        self.holds.values().all(|hold| {
-            let in_time = hold.reservation.start >= end && hold.reservation.job != job;
-            in_time || !stands_at(hold, claims)
+    fn ends_in_time(&self, allocations: &[TaskAllocation], job: JobId, end: Timestamp) -> bool {
+        self.reserved.values().all(|reserved| {
+            let in_time = reserved.reservation.start >= end && reserved.reservation.job != job;
+            in_time || !stands_at(reserved, allocations)
         })
     }
 
     /// Cells of its own account that only others use meanwhile, taken: were its virtual cluster
     /// alone, they would be idle. Who is expected to run no longer than it stays, so that nobody
     /// drives away whom he is driven away by.
-    fn own_gap(&mut self, wanted: Wanted, runs_ms: i64, now: Timestamp) -> Option<Eviction> {
+    fn own_gap(&mut self, wanted: Wanted, runs_ms: i64, now: Timestamp) -> Option<Preempted> {
         let Wanted { job, class } = wanted;
         let account = self.cluster.accounts(class.cluster)[0];
         let end = now.plus_millis(runs_ms);
-        let in_time = |hold: &&Hold| hold.reservation.start >= end && hold.reservation.job != job;
-        let hold = self.holds.get(&account).filter(in_time).cloned()?;
+        let in_time = |reserved: &&Reserved| {
+            reserved.reservation.start >= end && reserved.reservation.job != job
+        };
+        let reserved = self.reserved.get(&account).filter(in_time).cloned()?;
         if class.opportunistic {
             return None;
         }
-        let may_leave = |tenant: &Tenant| {
-            let longer = tenant.life.runs_ms().is_none_or(|other| other > runs_ms);
-            tenant.cluster != class.cluster && longer
+        let may_leave = |placed: &PlacedJob| {
+            let longer = placed.remaining.runs_ms().is_none_or(|other| other > runs_ms);
+            placed.cluster != class.cluster && longer
         };
-        release(&mut self.cluster, &hold);
+        release(&mut self.cluster, &reserved);
         let found = self.in_cells(wanted, account, now, &may_leave);
         let found = found.map(|found| {
-            undo(&mut self.cluster, &found.claims);
-            let claims: Vec<_> = found.claims.iter().map(Claim::lent).collect();
-            claims.iter().for_each(|claim| self.cluster.take(claim));
-            Eviction { claims, ..found }
+            undo(&mut self.cluster, &found.allocations);
+            let allocations: Vec<_> = found.allocations.iter().map(TaskAllocation::lent).collect();
+            allocations.iter().for_each(|allocation| self.cluster.take(allocation));
+            Preempted { allocations, ..found }
         });
-        keep(&mut self.cluster, &hold);
+        keep(&mut self.cluster, &reserved);
         found
     }
 }
 
 /// Whether something is kept on a node of these places.
-fn stands_at(hold: &Hold, claims: &[Claim]) -> bool {
-    hold.nodes().any(|node| claims.iter().any(|claim| claim.node == Some(node)))
+fn stands_at(reserved: &Reserved, allocations: &[TaskAllocation]) -> bool {
+    reserved.nodes().any(|node| allocations.iter().any(|allocation| allocation.node == Some(node)))
 }
 
 #[cfg(test)]
@@ -186,8 +194,8 @@ mod tests {
 
     /// For whom the places are kept on which it would start at once.
     fn before(state: &mut State, asked: &Job) -> Option<JobId> {
-        let AtOnce { standing, before } = state.starts_now(&asked.request, NOW)?;
-        assert_eq!(standing, Standing::Borrowed);
+        let AtOnce { qos_class, before } = state.starts_now(&asked.request, NOW)?;
+        assert_eq!(qos_class, QosClass::Borrowed);
         before
     }
 
@@ -202,7 +210,7 @@ mod tests {
             let short = asked.limited(2 * HOUR);
             assert_eq!(before(&mut state, &short), Some(JobId(1)));
             let answer = state.dry_run(&short.request, NOW);
-            assert!(matches!(answer, Answer::Fits(_, Standing::Borrowed)), "{answer:?}");
+            assert!(matches!(answer, Answer::Fits(_, QosClass::Borrowed)), "{answer:?}");
             state.submit(&short.request);
             assert_eq!(places(&state.pass(NOW).placements[0]), "a:");
         }
@@ -211,7 +219,7 @@ mod tests {
     #[test]
     fn who_goes_before_the_only_one_that_waits_is_not_kept_back_by_it() {
         let mut state = after_a_pass(&busy());
-        let ahead = AtOnce { standing: Standing::Guaranteed, before: None };
+        let ahead = AtOnce { qos_class: QosClass::Guaranteed, before: None };
         let urgent = job(3).cpus(2).priority(100).request;
         assert_eq!(state.starts_now(&urgent, NOW), Some(ahead));
     }
@@ -266,8 +274,8 @@ mod tests {
             let found = state.starts_now(&asked.request, NOW);
             prop_assert_eq!(state.free(), free);
             prop_assert_eq!(state.reservations(), kept);
-            if let Some(AtOnce { standing, before: Some(before) }) = found {
-                prop_assert_eq!(standing, Standing::Borrowed);
+            if let Some(AtOnce { qos_class, before: Some(before) }) = found {
+                prop_assert_eq!(qos_class, QosClass::Borrowed);
                 prop_assert!(snapshot.waiting.iter().any(|request| request.job == before));
             }
         }

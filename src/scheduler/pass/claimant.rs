@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::cluster::Cluster;
-use crate::cluster::tenant::Tenant;
+use crate::cluster::placed::PlacedJob;
 use crate::model::Turn;
 use crate::numbers::indices::AccountIndex;
 use crate::share::peers::{Peers, place};
@@ -22,8 +22,8 @@ impl Preemptor {
 
     /// Whether borrowed work gives way to it: that of others does, and of its own line what is
     /// behind it.
-    pub(crate) fn moves(&self, tenant: &Tenant) -> bool {
-        tenant.turn >= self.turn || !self.peers[place(tenant.cluster)]
+    pub(crate) fn moves(&self, placed: &PlacedJob) -> bool {
+        placed.turn >= self.turn || !self.peers[place(placed.cluster)]
     }
 }
 

@@ -4,14 +4,14 @@ use protocol::ids::JobId;
 use protocol::placement::{TaskPlacement, TaskPorts};
 
 use crate::cluster::Cluster;
-use crate::cluster::claim::{Claim, Piece, Right};
-use crate::cluster::index::Wish;
+use crate::cluster::allocation::{Piece, Right, TaskAllocation};
+use crate::cluster::index::RankingKey;
 use crate::cluster::ports::View;
 use crate::cluster::score::{Mode, Score, Spot};
-use crate::model::{Placement, Standing};
+use crate::model::{Placement, QosClass};
 use crate::numbers::gpus;
 use crate::numbers::indices::{AccountIndex, NodeIndex};
-use crate::numbers::request::{Class, RoleWant, Wanted};
+use crate::numbers::request::{Class, ClassRole, Wanted};
 
 /// Tasks looked at together: more do not go to one node at once.
 const TOGETHER: u32 = 16;
@@ -70,10 +70,10 @@ impl Look {
         }
     }
 
-    pub(crate) fn standing(self) -> Standing {
+    pub(crate) fn qos_class(self) -> QosClass {
         match self {
-            Look::Guaranteed(_) | Look::Step(..) => Standing::Guaranteed,
-            Look::Lend | Look::Borrow => Standing::Borrowed,
+            Look::Guaranteed(_) | Look::Step(..) => QosClass::Guaranteed,
+            Look::Lend | Look::Borrow => QosClass::Borrowed,
         }
     }
 
@@ -91,7 +91,7 @@ pub(crate) fn place_within(
     Wanted { job, class }: Wanted,
     look: Look,
     within: Option<&[NodeIndex]>,
-) -> Result<Vec<Claim>, Failure> {
+) -> Result<Vec<TaskAllocation>, Failure> {
     let mut gang = Gang { within, ..Gang::new(cluster, Wanted { job, class }, look) };
     for role in 0..class.roles.len() {
         let mut remaining = class.roles[role].count;
@@ -101,7 +101,7 @@ pub(crate) fn place_within(
                 None => 0,
             };
             if placed == 0 {
-                let fit = u32::try_from(gang.claims.len()).unwrap_or(u32::MAX);
+                let fit = u32::try_from(gang.allocations.len()).unwrap_or(u32::MAX);
                 gang.undo();
                 return Err(Failure { role, fit, apart: false });
             }
@@ -109,14 +109,14 @@ pub(crate) fn place_within(
         }
     }
     // Whoever gets these places keeps them: one task leaves no room for three more.
-    gang.claims.shrink_to_fit();
-    Ok(gang.claims)
+    gang.allocations.shrink_to_fit();
+    Ok(gang.allocations)
 }
 
 /// Gives back what [`place_within`] took.
-pub(crate) fn undo(cluster: &mut Cluster, claims: &[Claim]) {
-    for claim in claims.iter().rev() {
-        cluster.give(claim);
+pub(crate) fn undo(cluster: &mut Cluster, allocations: &[TaskAllocation]) {
+    for allocation in allocations.iter().rev() {
+        cluster.give(allocation);
     }
 }
 
@@ -124,32 +124,32 @@ pub(crate) fn undo(cluster: &mut Cluster, claims: &[Claim]) {
 pub(crate) fn placement(
     cluster: &Cluster,
     Wanted { job, class }: Wanted,
-    claims: &[Claim],
-    standing: Standing,
+    allocations: &[TaskAllocation],
+    qos_class: QosClass,
 ) -> Placement {
     let mut counted = vec![0; class.roles.len()];
-    let mut tasks: Vec<_> = claims
+    let mut tasks: Vec<_> = allocations
         .iter()
-        .filter_map(|claim| {
-            let node = &cluster.fixed[claim.node?];
-            let role = &class.roles[claim.role];
-            let index = counted[claim.role];
-            counted[claim.role] += 1;
+        .filter_map(|allocation| {
+            let node = &cluster.fixed[allocation.node?];
+            let role = &class.roles[allocation.role];
+            let index = counted[allocation.role];
+            counted[allocation.role] += 1;
             Some(TaskPlacement {
                 role: role.role,
                 index,
                 node: node.node.name.clone(),
                 address: node.node.address.clone(),
-                gpus: node.gpu_indices(claim.gpus),
-                ports: labelled(role, &claim.ports),
+                gpus: node.gpu_indices(allocation.gpus),
+                ports: labelled(role, &allocation.ports),
             })
         })
         .collect();
     tasks.sort_by_key(|task| (task.role, task.index));
-    Placement { job, standing, tasks, weighed_milli: cluster.owners.weigh(claims) }
+    Placement { job, qos_class, tasks, weighed_milli: cluster.owners.weigh(allocations) }
 }
 
-fn labelled(role: &RoleWant, ports: &[u16]) -> TaskPorts {
+fn labelled(role: &ClassRole, ports: &[u16]) -> TaskPorts {
     let mut numbers = ports.iter().copied();
     let of = |count: u32, numbers: &mut std::iter::Copied<_>| {
         numbers.by_ref().take(count as usize).collect()
@@ -172,7 +172,7 @@ pub(crate) struct Gang<'c, 'w> {
     pub(crate) job: JobId,
     pub(crate) class: &'w Class,
     pub(crate) look: Look,
-    pub(crate) claims: Vec<Claim>,
+    pub(crate) allocations: Vec<TaskAllocation>,
     /// The only nodes that are looked at, ascending.
     pub(crate) within: Option<&'w [NodeIndex]>,
 }
@@ -183,11 +183,11 @@ impl<'c, 'w> Gang<'c, 'w> {
         Wanted { job, class }: Wanted<'w>,
         look: Look,
     ) -> Self {
-        Self { cluster, job, class, look, claims: Vec::new(), within: None }
+        Self { cluster, job, class, look, allocations: Vec::new(), within: None }
     }
 
     pub(crate) fn undo(self) {
-        undo(self.cluster, &self.claims);
+        undo(self.cluster, &self.allocations);
     }
 
     /// The best node for the next tasks of a role.
@@ -221,7 +221,7 @@ impl<'c, 'w> Gang<'c, 'w> {
             avoided: self.class.avoid.binary_search(&node).is_ok()
                 || self.cluster.kind_of(node).doubtful,
             splits: spot.score.missing > 0,
-            apart: !self.claims.iter().any(|claim| claim.node == Some(node)),
+            apart: !self.allocations.iter().any(|allocation| allocation.node == Some(node)),
             missing: spot.score.missing,
             order: if spot.score.missing == 0 { order } else { 0 },
             score: spot.score,
@@ -235,7 +235,8 @@ impl<'c, 'w> Gang<'c, 'w> {
 
     /// Nodes on which the job has a task already, the last few.
     fn joined(&self) -> Vec<NodeIndex> {
-        let mut nodes: Vec<_> = self.claims.iter().rev().take(8).filter_map(|c| c.node).collect();
+        let mut nodes: Vec<_> =
+            self.allocations.iter().rev().take(8).filter_map(|c| c.node).collect();
         nodes.sort_unstable();
         nodes.dedup();
         nodes
@@ -247,8 +248,8 @@ impl<'c, 'w> Gang<'c, 'w> {
         let by_index = !self.class.is_particular() && self.within.is_none();
         if by_index && mode != Mode::Borrow {
             let wanted = &self.class.roles[role];
-            let wish = Wish { ask: wanted.number, mode, remaining };
-            let node = best_by_index(self.cluster, wanted, wish)?;
+            let key = RankingKey { request: wanted.number, mode, remaining };
+            let node = best_by_index(self.cluster, wanted, key)?;
             if let Some(spot) = self.spot(node, role, mode, remaining) {
                 return Some((node, spot));
             }
@@ -285,7 +286,7 @@ impl<'c, 'w> Gang<'c, 'w> {
             return None;
         }
         let measure = self.cluster.measure(state.kind);
-        let spot = measure.spot(state, &wanted.ask, mode, remaining)?;
+        let spot = measure.spot(state, &wanted.request, mode, remaining)?;
         let limit = spot.tasks.min(remaining.into());
         let pool = self.cluster.fixed[node].ports;
         let tasks = self.cluster.ports.tasks(pool, wanted, self.look.view(), limit);
@@ -325,9 +326,9 @@ impl<'c, 'w> Gang<'c, 'w> {
         let most = found.spot.tasks.min(remaining.into());
         let mut next = Some((found.mode, found.spot));
         while let Some((mode, spot)) = next.take() {
-            let Some(claim) = self.claim(found.node, (mode, &spot), role) else { break };
-            self.cluster.take(&claim);
-            self.claims.push(claim);
+            let Some(allocation) = self.allocation(found.node, (mode, &spot), role) else { break };
+            self.cluster.take(&allocation);
+            self.allocations.push(allocation);
             placed += 1;
             if i64::from(placed) < most {
                 let mode = match (mode, self.look.right()) {
@@ -342,26 +343,31 @@ impl<'c, 'w> Gang<'c, 'w> {
         placed
     }
 
-    fn claim(&self, node: NodeIndex, (mode, spot): (Mode, &Spot), role: usize) -> Option<Claim> {
+    fn allocation(
+        &self,
+        node: NodeIndex,
+        (mode, spot): (Mode, &Spot),
+        role: usize,
+    ) -> Option<TaskAllocation> {
         let wanted = &self.class.roles[role];
-        let ask = &wanted.ask;
+        let request = &wanted.request;
         let state = &self.cluster.states[node];
         let measure = self.cluster.measure(state.kind);
-        let gpus = if ask.shares() {
-            let left = state.free.plus(-1, ask.each);
-            let (_, position) = measure.part_of(state, ask, (&spot.room, spot.gpu_type), left);
+        let gpus = if request.shares() {
+            let left = state.free.plus(-1, request.each);
+            let (_, position) = measure.part_of(state, request, (&spot.room, spot.gpu_type), left);
             1 << position?
         } else {
-            gpus::choose(measure.free_of(&spot.room, spot.gpu_type), ask.gpus)?
+            gpus::choose(measure.free_of(&spot.room, spot.gpu_type), request.gpus)?
         };
         let around = (self.job, self.class.numbered.as_slice());
         let pool = self.cluster.fixed[node].ports;
         let ports = self.cluster.ports.pick(pool, wanted, around, self.look.view())?;
-        Some(Claim {
+        Some(TaskAllocation {
             node: Some(node),
-            amounts: ask.each,
+            amounts: request.each,
             gpus,
-            milli: ask.milli,
+            milli: request.milli,
             gpu_type: spot.gpu_type.unwrap_or(0),
             ports,
             role,
@@ -396,7 +402,7 @@ struct Rank {
 }
 
 /// Where a task may look, best first.
-pub(crate) fn modes(cluster: &Cluster, role: &RoleWant, look: Look) -> Vec<Mode> {
+pub(crate) fn modes(cluster: &Cluster, role: &ClassRole, look: Look) -> Vec<Mode> {
     let (account, step) = match look {
         Look::Lend => return vec![Mode::Lend],
         Look::Borrow => return vec![Mode::Lend, Mode::Borrow],
@@ -410,14 +416,14 @@ pub(crate) fn modes(cluster: &Cluster, role: &RoleWant, look: Look) -> Vec<Mode>
     }
     let mut sizes = Vec::new();
     for (number, pool) in cluster.cells.pools.numbered() {
-        let wanted = role.ask.gpus == 0 || pool.types & role.ask.types != 0;
+        let wanted = role.request.gpus == 0 || pool.types & role.request.types != 0;
         if !wanted || pool.is_free_to(account) {
             continue;
         }
         for (level, size) in pool.levels.iter().enumerate().rev() {
             let part = pool.part(level);
-            if *size >= role.ask.gpus
-                && part.covers(role.ask.each)
+            if *size >= role.request.gpus
+                && part.covers(role.request.each)
                 && pool.unbound(account, level) > 0
             {
                 modes.push(Mode::Open(number, level));
@@ -434,14 +440,14 @@ pub(crate) fn modes(cluster: &Cluster, role: &RoleWant, look: Look) -> Vec<Mode>
     sizes.into_iter().map(|(_, mode)| mode).collect()
 }
 
-fn best_by_index(cluster: &mut Cluster, role: &RoleWant, wish: Wish) -> Option<NodeIndex> {
-    let Cluster { index, kinds, cells, mix, .. } = cluster;
+fn best_by_index(cluster: &mut Cluster, role: &ClassRole, key: RankingKey) -> Option<NodeIndex> {
+    let Cluster { index, kinds, cells, workload, .. } = cluster;
     // An account that has all cells sees what everybody does: one ranking serves both.
-    let mode = match wish.mode {
+    let mode = match key.mode {
         Mode::Own(account) if cells.pools.iter().all(|pool| pool.is_free_to(account)) => Mode::Lend,
         mode => mode,
     };
-    index.best(Wish { mode, ..wish }, |state| {
+    index.best(RankingKey { mode, ..key }, |state| {
         let kind = &kinds[state.kind];
         if let Mode::Open(pool, _) = mode
             && pool != kind.pool
@@ -449,7 +455,7 @@ fn best_by_index(cluster: &mut Cluster, role: &RoleWant, wish: Wish) -> Option<N
             return None;
         }
         let pool = &cells.pools[kind.pool];
-        let measure = crate::cluster::score::Measure { kind, pool, losses: &mix.losses };
-        measure.spot(state, &role.ask, mode, wish.remaining).map(|spot| spot.score)
+        let measure = crate::cluster::score::Measure { kind, pool, losses: &workload.losses };
+        measure.spot(state, &role.request, mode, key.remaining).map(|spot| spot.score)
     })
 }

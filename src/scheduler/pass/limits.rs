@@ -91,7 +91,7 @@ impl State {
     /// Nothing is kept any more for jobs that their owners' limits keep from starting. Says whether
     /// anything was.
     pub(crate) fn keep_nothing_for_limited(&mut self) -> bool {
-        let jobs = self.holds.values().map(|hold| hold.reservation.job);
+        let jobs = self.reserved.values().map(|reserved| reserved.reservation.job);
         let limited = |job: &JobId| {
             let waiter = self.queue.jobs.get(job);
             waiter.is_some_and(|waiter| self.is_limited(&self.queue.class(waiter.line)))

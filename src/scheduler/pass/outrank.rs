@@ -7,12 +7,12 @@ use protocol::ids::JobId;
 use protocol::time::Timestamp;
 
 use crate::cluster::Cluster;
-use crate::cluster::claim::Claim;
-use crate::cluster::tenant::{Cost, Tenant};
-use crate::model::{Standing, Turn};
+use crate::cluster::allocation::TaskAllocation;
+use crate::cluster::placed::{Cost, PlacedJob};
+use crate::model::{QosClass, Turn};
 use crate::numbers::indices::{AccountIndex, ClusterIndex};
 use crate::numbers::request::{Class, Wanted};
-use crate::pass::preemption::Eviction;
+use crate::pass::preemption::Preempted;
 use crate::state::State;
 
 /// Each try takes the right from so many times as much as the one before.
@@ -21,8 +21,8 @@ const GROWS: i64 = 4;
 /// Places of a job, taken, and what those had who gave up their right for it, be it that they stay.
 #[derive(Debug)]
 pub(crate) struct Outranked {
-    pub(crate) eviction: Eviction,
-    had: Vec<(JobId, Tenant)>,
+    pub(crate) preempted: Preempted,
+    had: Vec<(JobId, PlacedJob)>,
 }
 
 impl State {
@@ -47,8 +47,8 @@ impl State {
         }
         let gpus = wanted.class.gpu_milli();
         let idle = self.with_the_rights_of(&lower, gpus, |state| {
-            let claims = state.idle_cells(wanted, accounts, now)?;
-            Some(Eviction { claims, victims: Vec::new() })
+            let allocations = state.idle_cells(wanted, accounts, now)?;
+            Some(Preempted { allocations, victims: Vec::new() })
         });
         let mut found = match idle {
             Some(found) => found,
@@ -70,7 +70,7 @@ impl State {
                 of.virtual_cluster == class.of.virtual_cluster && turn.outranks(&waiter.turn)
             })
         };
-        let kept = self.holds.values().map(|hold| &hold.reservation);
+        let kept = self.reserved.values().map(|reserved| &reserved.reservation);
         let others = kept.filter(|kept| kept.job != job && !outranked(kept.job));
         others.flat_map(|kept| kept.awaits.iter().copied()).collect()
     }
@@ -81,7 +81,7 @@ impl State {
         &mut self,
         lower: &[JobId],
         gpu_milli: i64,
-        mut find: impl FnMut(&mut Self) -> Option<Eviction>,
+        mut find: impl FnMut(&mut Self) -> Option<Preempted>,
     ) -> Option<Outranked> {
         let (mut had, mut enough) = (Vec::new(), gpu_milli);
         let mut rest = lower.iter().peekable();
@@ -90,12 +90,12 @@ impl State {
             while taken < enough
                 && let Some(job) = rest.next()
             {
-                let Some(tenant) = self.cluster.give_up_right(*job) else { continue };
-                taken += tenant.gpu_milli();
-                had.push((*job, tenant));
+                let Some(placed) = self.cluster.give_up_right(*job) else { continue };
+                taken += placed.gpu_milli();
+                had.push((*job, placed));
             }
-            if let Some(eviction) = find(self) {
-                return Some(Outranked { eviction, had });
+            if let Some(preempted) = find(self) {
+                return Some(Outranked { preempted, had });
             }
             enough = enough.saturating_mul(GROWS);
         }
@@ -107,19 +107,22 @@ impl State {
     /// first. Those who stay without it and may not borrow leave.
     fn leave_rights(&mut self, found: &mut Outranked) {
         for (job, had) in found.had.iter().rev() {
-            if self.cluster.tenants.contains_key(job)
+            if self.cluster.placed_jobs.contains_key(job)
                 && !self.promote_one(*job)
                 && !self.cluster.may_stay(had.cluster)
-                && let Some(tenant) = self.cluster.leave(*job)
+                && let Some(placed) = self.cluster.leave(*job)
             {
-                found.eviction.victims.push((*job, tenant));
+                found.preempted.victims.push((*job, placed));
             }
         }
     }
 
     /// All is as it was: the places that a job would have, and who would have to leave.
-    pub(crate) fn undo_outranking(&mut self, found: Outranked) -> (Vec<Claim>, Vec<JobId>) {
-        let places = self.put_back(found.eviction);
+    pub(crate) fn undo_outranking(
+        &mut self,
+        found: Outranked,
+    ) -> (Vec<TaskAllocation>, Vec<JobId>) {
+        let places = self.put_back(found.preempted);
         self.cluster.give_rights_back(found.had);
         places
     }
@@ -130,10 +133,10 @@ impl Cluster {
     /// it costs least to send away first.
     fn outranked(&self, class: &Class, turn: Turn, now: Timestamp) -> Vec<JobId> {
         let lower = self.ranks.outranked(class.cluster, turn);
-        let lower = lower.filter_map(|job| Some((self.tenants.get(&job)?, job)));
-        let own = lower.filter(|(tenant, _)| tenant.name == class.of.virtual_cluster);
+        let lower = lower.filter_map(|job| Some((self.placed_jobs.get(&job)?, job)));
+        let own = lower.filter(|(placed, _)| placed.name == class.of.virtual_cluster);
         let mut own: Vec<(Cost, JobId)> =
-            own.map(|(tenant, job)| (tenant.cost(now), job)).collect();
+            own.map(|(placed, job)| (placed.cost(now), job)).collect();
         own.sort_unstable();
         own.into_iter().map(|(_, job)| job).collect()
     }
@@ -158,22 +161,23 @@ impl Cluster {
     }
 
     /// A job goes on where it is, on what is lent. What it had.
-    fn give_up_right(&mut self, job: JobId) -> Option<Tenant> {
+    fn give_up_right(&mut self, job: JobId) -> Option<PlacedJob> {
         let had = self.leave(job)?;
-        let claims: Vec<Claim> = had.claims.iter().map(Claim::lent).collect();
-        claims.iter().for_each(|claim| self.take(claim));
-        self.settle(job, Tenant { claims, standing: Standing::Borrowed, ..had.clone() });
+        let allocations: Vec<TaskAllocation> =
+            had.allocations.iter().map(TaskAllocation::lent).collect();
+        allocations.iter().for_each(|allocation| self.take(allocation));
+        self.settle(job, PlacedJob { allocations, qos_class: QosClass::Borrowed, ..had.clone() });
         Some(had)
     }
 
     /// Undoes it: all leave before the first has again what he had.
-    fn give_rights_back(&mut self, had: Vec<(JobId, Tenant)>) {
+    fn give_rights_back(&mut self, had: Vec<(JobId, PlacedJob)>) {
         for (job, _) in &had {
             self.leave(*job);
         }
-        for (job, tenant) in had {
-            tenant.claims.iter().for_each(|claim| self.take(claim));
-            self.settle(job, tenant);
+        for (job, placed) in had {
+            placed.allocations.iter().for_each(|allocation| self.take(allocation));
+            self.settle(job, placed);
         }
     }
 }
@@ -221,9 +225,9 @@ mod tests {
         let mut state = State::of(&full_of_test_work().waits(production(1, 8)).snapshot);
         let pass = state.pass(NOW);
         assert_eq!(places(&pass.placements[0]), "b:0,1,2,3,4,5,6,7");
-        assert_eq!(pass.placements[0].standing, Standing::Guaranteed);
+        assert_eq!(pass.placements[0].qos_class, QosClass::Guaranteed);
         assert_eq!(pass.preemptions, []);
-        assert_eq!(state.standing(JobId(9)), Some(Standing::Borrowed));
+        assert_eq!(state.qos_class(JobId(9)), Some(QosClass::Borrowed));
         state.submit(&job(2).within("speech").gpus(8, &[]).request);
         assert_eq!(victims(&mut state), [(9, 2, false)], "of vision the lowest class goes");
     }
@@ -295,7 +299,7 @@ mod tests {
         assert!(matches!(full.waiting(NOW)[&JobId(1)].reason, WaitReason::QuotaVc { .. }));
         let mut lent = calm(full_of_test_work());
         assert_eq!(places(&lent.pass(NOW).placements[0]), "b:0,1,2,3,4,5,6,7");
-        assert_eq!(lent.standing(JobId(9)), Some(Standing::Borrowed));
+        assert_eq!(lent.qos_class(JobId(9)), Some(QosClass::Borrowed));
         let mut neither = full_of_test_work();
         let vision = &mut neither.snapshot.virtual_clusters[0];
         (vision.borrows, vision.preempts) = (false, Preempts::Nobody);
@@ -349,9 +353,9 @@ mod tests {
     fn after_a_restart_the_right_is_the_higher_classes() {
         let story = full_of_test_work().running(10, "vision", &[("b", ALL, 8)]).ranked(100);
         let state = State::of(&story.snapshot);
-        let standing = |job| state.standing(JobId(job));
-        assert_eq!(standing(10), Some(Standing::Guaranteed));
-        assert_eq!(standing(9), Some(Standing::Borrowed));
+        let qos_class = |job| state.qos_class(JobId(job));
+        assert_eq!(qos_class(10), Some(QosClass::Guaranteed));
+        assert_eq!(qos_class(9), Some(QosClass::Borrowed));
     }
 
     /// Jobs that each take a whole node, of two virtual clusters and three classes.
@@ -398,7 +402,7 @@ mod tests {
             for round in 0.. {
                 assert!(round < 100, "jobs drive each other away for ever");
                 let by_right =
-                    |job: &JobId| self.state.standing(*job) == Some(Standing::Guaranteed);
+                    |job: &JobId| self.state.qos_class(*job) == Some(QosClass::Guaranteed);
                 let rights: BTreeSet<JobId> =
                     self.running.keys().copied().filter(by_right).collect();
                 let pass = self.state.pass(now);
@@ -429,7 +433,7 @@ mod tests {
 
         /// Who of a request's virtual cluster runs by right though of a lower class.
         fn has_right_below(&self, request: &Request) -> Option<JobId> {
-            let right = |job: &JobId| self.state.standing(*job) == Some(Standing::Guaranteed);
+            let right = |job: &JobId| self.state.qos_class(*job) == Some(QosClass::Guaranteed);
             let mut lower = self.running.iter().filter(|(_, other)| {
                 other.virtual_cluster == request.virtual_cluster
                     && request.turn().outranks(&other.turn())
@@ -479,8 +483,8 @@ mod tests {
             }
             state.pass(NOW);
             let standings = |state: &State| {
-                let jobs: BTreeSet<_> = state.cluster.tenants.keys().copied().collect();
-                jobs.into_iter().map(|job| (job, state.standing(job))).collect::<Vec<_>>()
+                let jobs: BTreeSet<_> = state.cluster.placed_jobs.keys().copied().collect();
+                jobs.into_iter().map(|job| (job, state.qos_class(job))).collect::<Vec<_>>()
             };
             let (free, before) = (state.free(), standings(&state));
             state.dry_run(&production(100, gpus).within("default").request, NOW);

@@ -8,9 +8,9 @@ use protocol::ids::JobId;
 use protocol::time::Timestamp;
 
 use crate::cluster::Cluster;
-use crate::cluster::claim::{Claim, Right};
+use crate::cluster::allocation::{Right, TaskAllocation};
 use crate::cluster::node::{Block, NodeState};
-use crate::model::{Reservation, Standing, WHOLE_GPU};
+use crate::model::{QosClass, Reservation, WHOLE_GPU};
 use crate::numbers::amounts::Amounts;
 use crate::numbers::gpus::{self, Bits, positions};
 use crate::numbers::indices::{AccountIndex, NodeIndex, PortsIndex};
@@ -18,25 +18,25 @@ use crate::numbers::request::{Class, Span, Wanted};
 use crate::pass::claimant::Preemptor;
 use crate::pass::fit::{Look, undo};
 use crate::pass::together::place_as_required;
-use crate::share::kept::KeptSums;
+use crate::share::reserved::ReservedSums;
 
-/// What is kept for a job.
+/// What is reserved for a job.
 #[derive(Debug, Clone)]
-pub(crate) struct Hold {
+pub(crate) struct Reserved {
     pub(crate) reservation: Reservation,
-    nodes: BTreeMap<NodeIndex, Kept>,
+    nodes: BTreeMap<NodeIndex, ReservedOnNode>,
     /// Cells that stay bound, or are bound ahead.
-    pins: Vec<Claim>,
+    pins: Vec<TaskAllocation>,
     numbered: Vec<(PortsIndex, Vec<Span>)>,
     /// What of its account's sums.
-    sums: KeptSums,
+    sums: ReservedSums,
     /// So many places those it waits for had.
     awaited: usize,
 }
 
-/// What is kept on a node.
+/// What is reserved on a node.
 #[derive(Debug, Clone, Default)]
-struct Kept {
+struct ReservedOnNode {
     amounts: Amounts,
     gpus: Bits,
     /// Thousandths of partly used GPUs.
@@ -44,8 +44,8 @@ struct Kept {
     ports: i64,
 }
 
-impl Hold {
-    /// The nodes on which something is kept.
+impl Reserved {
+    /// The nodes on which something is reserved.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = NodeIndex> {
         self.nodes.keys().copied()
     }
@@ -53,14 +53,17 @@ impl Hold {
     /// Whether all that it waits for is there still: else what that gave back has to be kept as well.
     pub(crate) fn is_sound(&self, cluster: &Cluster) -> bool {
         let awaits = &self.reservation.awaits;
-        let all_run = awaits.iter().all(|job| cluster.tenants.contains_key(job));
+        let all_run = awaits.iter().all(|job| cluster.placed_jobs.contains_key(job));
         all_run && places_of(cluster, awaits) == self.awaited
     }
 }
 
 /// How many places jobs have.
 fn places_of(cluster: &Cluster, jobs: &BTreeSet<JobId>) -> usize {
-    jobs.iter().filter_map(|job| cluster.tenants.get(job)).map(|tenant| tenant.claims.len()).sum()
+    jobs.iter()
+        .filter_map(|job| cluster.placed_jobs.get(job))
+        .map(|placed| placed.allocations.len())
+        .sum()
 }
 
 /// Reserves places for a job on the account's cells, where they will be free first. A job that had
@@ -72,7 +75,7 @@ pub(crate) fn reserve(
     (account, claimant): (AccountIndex, &Preemptor),
     last: Option<&Reservation>,
     now: Timestamp,
-) -> Option<Hold> {
+) -> Option<Reserved> {
     let last = last.filter(|last| last.job == job);
     let lower = cluster.leave_for(class, claimant.turn(), now);
     let by = GiveWay { claimant, lower: &lower };
@@ -84,31 +87,32 @@ pub(crate) fn reserve(
         first_room(cluster, Wanted { job, class }, account, ends)
     };
     let found = last.and_then(|last| among(cluster, Some(&last.awaits)));
-    let (claims, awaits, start) = found.or_else(|| among(cluster, None))?;
-    let awaited = awaited(cluster, account, &claims, awaits);
+    let (allocations, awaits, start) = found.or_else(|| among(cluster, None))?;
+    let awaited = awaited(cluster, account, &allocations, awaits);
     let reservation = Reservation { job, awaits: awaited, start: start.max(now) };
-    let sums = sums(cluster, account, &claims, &reservation.awaits);
-    let (claims, pins) = keepable(cluster, account, claims, &reservation.awaits);
-    let hold = Hold { pins, sums, ..kept(cluster, (class, claimant), &claims, reservation) };
-    keep(cluster, &hold);
-    Some(hold)
+    let sums = sums(cluster, account, &allocations, &reservation.awaits);
+    let (allocations, pins) = keepable(cluster, account, allocations, &reservation.awaits);
+    let reserved =
+        Reserved { pins, sums, ..kept(cluster, (class, claimant), &allocations, reservation) };
+    keep(cluster, &reserved);
+    Some(reserved)
 }
 
-/// A claim's cell, without what is used of it.
-fn cell(claim: &Claim) -> Claim {
-    Claim { amounts: Amounts::default(), ..claim.clone() }
+/// An allocation's cell, without what is used of it.
+fn cell(allocation: &TaskAllocation) -> TaskAllocation {
+    TaskAllocation { amounts: Amounts::default(), ..allocation.clone() }
 }
 
-/// Gives a claim back, or takes it again. Its cell stays where it is: only those that are bound now
+/// Gives an allocation back, or takes it again. Its cell stays where it is: only those that are bound now
 /// can be kept.
-fn set_aside(cluster: &mut Cluster, claim: &Claim, aside: bool) {
-    let Some(node) = claim.node else { return };
+fn set_aside(cluster: &mut Cluster, allocation: &TaskAllocation, aside: bool) {
+    let Some(node) = allocation.node else { return };
     if aside {
-        cluster.pin(node, &cell(claim), 1);
-        cluster.give(claim);
+        cluster.pin(node, &cell(allocation), 1);
+        cluster.give(allocation);
     } else {
-        cluster.take(claim);
-        cluster.pin(node, &cell(claim), -1);
+        cluster.take(allocation);
+        cluster.pin(node, &cell(allocation), -1);
     }
 }
 
@@ -135,7 +139,7 @@ fn ends(
     let stay = there.filter(|(job, _)| !cluster.borrowed.contains(job));
     let stay = stay.map(|(job, stay)| match by.lower.contains(job) {
         true => (now, *job),
-        false => (stay.life.expected_end(now).0, *job),
+        false => (stay.remaining.expected_end(now).0, *job),
     });
     let lent = cluster.borrowed.iter().filter_map(|job| end(cluster, by, *job, now));
     in_order(stay.chain(lent).collect())
@@ -152,10 +156,10 @@ fn ends_of(
 }
 
 fn end(cluster: &Cluster, by: GiveWay, job: JobId, now: Timestamp) -> Option<(Timestamp, JobId)> {
-    let tenant = cluster.tenants.get(&job)?;
-    let lent = tenant.standing == Standing::Borrowed && by.claimant.moves(tenant);
+    let placed = cluster.placed_jobs.get(&job)?;
+    let lent = placed.qos_class == QosClass::Borrowed && by.claimant.moves(placed);
     let at_once = lent || by.lower.contains(&job);
-    Some((if at_once { now } else { tenant.life.expected_end(now).0 }, job))
+    Some((if at_once { now } else { placed.remaining.expected_end(now).0 }, job))
 }
 
 fn in_order(mut ends: Vec<(Timestamp, JobId)>) -> Vec<(Timestamp, JobId)> {
@@ -170,14 +174,19 @@ fn first_room(
     Wanted { job, class }: Wanted,
     account: AccountIndex,
     ends: Vec<(Timestamp, JobId)>,
-) -> Option<(Vec<Claim>, Vec<JobId>, Timestamp)> {
-    let claims_of = |cluster: &Cluster, at: usize| cluster.tenants[&ends[at].1].claims.clone();
+) -> Option<(Vec<TaskAllocation>, Vec<JobId>, Timestamp)> {
+    let claims_of =
+        |cluster: &Cluster, at: usize| cluster.placed_jobs[&ends[at].1].allocations.clone();
     let move_to = |cluster: &mut Cluster, from: usize, to: usize| {
         for at in from..to {
-            claims_of(cluster, at).iter().for_each(|claim| set_aside(cluster, claim, true));
+            claims_of(cluster, at)
+                .iter()
+                .for_each(|allocation| set_aside(cluster, allocation, true));
         }
         for at in (to..from).rev() {
-            claims_of(cluster, at).iter().for_each(|claim| set_aside(cluster, claim, false));
+            claims_of(cluster, at)
+                .iter()
+                .for_each(|allocation| set_aside(cluster, allocation, false));
         }
     };
     let fits = |cluster: &mut Cluster| {
@@ -186,9 +195,9 @@ fn first_room(
         }
         // Where it will be nearer together than it must is seen when it starts: more may be free by then.
         let look = Look::Guaranteed(account);
-        let claims = place_as_required(cluster, Wanted { job, class }, look).ok()?;
-        undo(cluster, &claims);
-        Some(claims)
+        let allocations = place_as_required(cluster, Wanted { job, class }, look).ok()?;
+        undo(cluster, &allocations);
+        Some(allocations)
     };
     let (mut below, mut ended, mut step) = (0, 0, 1);
     let mut found = None;
@@ -198,7 +207,7 @@ fn first_room(
         move_to(cluster, ended, next);
         ended = next;
         step *= 2;
-        found = fits(cluster).map(|claims| (claims, ended));
+        found = fits(cluster).map(|allocations| (allocations, ended));
     }
     // It fits once `ended` have ended, and did not after `below`.
     while let Some((_, enough)) = found.as_ref()
@@ -208,15 +217,15 @@ fn first_room(
         move_to(cluster, ended, middle);
         ended = middle;
         match fits(cluster) {
-            Some(claims) => found = Some((claims, middle)),
+            Some(allocations) => found = Some((allocations, middle)),
             None => below = middle,
         }
     }
     move_to(cluster, ended, 0);
-    let (claims, enough) = found?;
+    let (allocations, enough) = found?;
     let awaits = ends[..enough].iter().map(|(_, job)| *job).collect();
     let start = ends[enough.checked_sub(1)?].0;
-    Some((claims, awaits, start))
+    Some((allocations, awaits, start))
 }
 
 /// Those among the ended that had something where the job will be, or cells or a part of the share
@@ -224,22 +233,27 @@ fn first_room(
 fn awaited(
     cluster: &Cluster,
     account: AccountIndex,
-    claims: &[Claim],
+    allocations: &[TaskAllocation],
     ended: Vec<JobId>,
 ) -> BTreeSet<JobId> {
-    let nodes: BTreeSet<_> = claims.iter().filter_map(|claim| claim.node).collect();
-    let bounded =
-        claims.iter().any(|claim| claim.block.is_some()) || !cluster.shares.is_unbounded(account);
+    let nodes: BTreeSet<_> = allocations.iter().filter_map(|allocation| allocation.node).collect();
+    let bounded = allocations.iter().any(|allocation| allocation.block.is_some())
+        || !cluster.shares.is_unbounded(account);
     let counting = &cluster.counting[cluster.cells.owner(account)];
     let counts = |job: &JobId| bounded && counting.contains_key(job);
     let sharing = cluster.shares.sharing(account);
-    let of = |claim: &Claim| match claim.right {
+    let of = |allocation: &TaskAllocation| match allocation.right {
         Right::Of(other) => sharing.contains(&other),
         Right::Borrowed => false,
     };
-    let there = |claim: &Claim| claim.node.is_some_and(|node| nodes.contains(&node));
+    let there =
+        |allocation: &TaskAllocation| allocation.node.is_some_and(|node| nodes.contains(&node));
     let awaited = |job: &JobId| {
-        counts(job) || cluster.tenants[job].claims.iter().any(|claim| there(claim) || of(claim))
+        counts(job)
+            || cluster.placed_jobs[job]
+                .allocations
+                .iter()
+                .any(|allocation| there(allocation) || of(allocation))
     };
     ended.into_iter().filter(awaited).collect()
 }
@@ -248,20 +262,20 @@ fn awaited(
 fn sums(
     cluster: &mut Cluster,
     account: AccountIndex,
-    claims: &[Claim],
+    allocations: &[TaskAllocation],
     awaits: &BTreeSet<JobId>,
-) -> KeptSums {
+) -> ReservedSums {
     if cluster.shares.is_unbounded(account) {
-        return KeptSums::new();
+        return ReservedSums::new();
     }
-    let awaited = awaits.iter().flat_map(|job| &cluster.tenants[job].claims);
+    let awaited = awaits.iter().flat_map(|job| &cluster.placed_jobs[job].allocations);
     let given_back: Vec<_> = awaited
-        .filter_map(|claim| match claim.right {
-            Right::Of(account) => Some((account, claim.usage())),
+        .filter_map(|allocation| match allocation.right {
+            Right::Of(account) => Some((account, allocation.usage())),
             Right::Borrowed => None,
         })
         .collect();
-    cluster.shares.kept(account, claims.iter().map(Claim::usage), &given_back)
+    cluster.shares.kept(account, allocations.iter().map(TaskAllocation::usage), &given_back)
 }
 
 /// What the job needs of a node, less what those it waits for give back.
@@ -306,47 +320,47 @@ impl Needs {
     }
 }
 
-fn add_milli(sums: &mut BTreeMap<usize, u32>, claim: &Claim) {
-    for position in positions(claim.gpus) {
-        *sums.entry(position).or_default() += claim.milli;
+fn add_milli(sums: &mut BTreeMap<usize, u32>, allocation: &TaskAllocation) {
+    for position in positions(allocation.gpus) {
+        *sums.entry(position).or_default() += allocation.milli;
     }
 }
 
 fn kept(
     cluster: &Cluster,
     (class, claimant): (&Class, &Preemptor),
-    claims: &[Claim],
+    allocations: &[TaskAllocation],
     reservation: Reservation,
-) -> Hold {
+) -> Reserved {
     let mut nodes: BTreeMap<NodeIndex, Needs> = BTreeMap::new();
-    for claim in claims {
-        let Some(node) = claim.node else { continue };
+    for allocation in allocations {
+        let Some(node) = allocation.node else { continue };
         let needs = nodes.entry(node).or_default();
-        needs.amounts = needs.amounts.plus(1, claim.amounts);
-        needs.gpus |= claim.gpus;
-        add_milli(&mut needs.milli, claim);
-        needs.ports += cluster.ports.in_range(cluster.fixed[node].ports, &claim.ports);
+        needs.amounts = needs.amounts.plus(1, allocation.amounts);
+        needs.gpus |= allocation.gpus;
+        add_milli(&mut needs.milli, allocation);
+        needs.ports += cluster.ports.in_range(cluster.fixed[node].ports, &allocation.ports);
     }
     let awaits = reservation.awaits.iter().flat_map(|job| {
-        let tenant = &cluster.tenants[job];
-        let gives_way = tenant.standing == Standing::Borrowed && claimant.moves(tenant);
-        tenant.claims.iter().map(move |claim| (claim, gives_way))
+        let placed = &cluster.placed_jobs[job];
+        let gives_way = placed.qos_class == QosClass::Borrowed && claimant.moves(placed);
+        placed.allocations.iter().map(move |allocation| (allocation, gives_way))
     });
-    for (claim, gives_way) in awaits {
-        let Some(node) = claim.node else { continue };
+    for (allocation, gives_way) in awaits {
+        let Some(node) = allocation.node else { continue };
         let Some(needs) = nodes.get_mut(&node) else { continue };
         // What is lent counts as free: else it would go to whoever comes next, by the same right.
         if gives_way {
-            needs.lent |= claim.gpus;
+            needs.lent |= allocation.gpus;
             continue;
         }
-        needs.amounts = needs.amounts.plus(-1, claim.amounts);
-        add_milli(&mut needs.given_back, claim);
-        needs.ports -= cluster.ports.in_range(cluster.fixed[node].ports, &claim.ports);
+        needs.amounts = needs.amounts.plus(-1, allocation.amounts);
+        add_milli(&mut needs.given_back, allocation);
+        needs.ports -= cluster.ports.in_range(cluster.fixed[node].ports, &allocation.ports);
     }
     let of_node = |(node, needs): (NodeIndex, Needs)| {
         let state = &cluster.states[node];
-        let mut kept = Kept {
+        let mut kept = ReservedOnNode {
             amounts: needs.amounts.at_least_zero(),
             ports: needs.ports.max(0),
             gpus: 0,
@@ -362,15 +376,15 @@ fn kept(
         }
         (node, kept)
     };
-    let numbered = claims.iter().filter_map(|claim| {
-        let spans = &class.roles[claim.role].numbered;
-        let node = claim.node.filter(|_| !spans.is_empty())?;
+    let numbered = allocations.iter().filter_map(|allocation| {
+        let spans = &class.roles[allocation.role].numbered;
+        let node = allocation.node.filter(|_| !spans.is_empty())?;
         Some((cluster.fixed[node].ports, spans.clone()))
     });
-    Hold {
+    Reserved {
         numbered: numbered.collect(),
         pins: Vec::new(),
-        sums: KeptSums::new(),
+        sums: ReservedSums::new(),
         nodes: nodes.into_iter().map(of_node).collect(),
         awaited: places_of(cluster, &reservation.awaits),
         reservation,
@@ -383,14 +397,14 @@ fn kept(
 fn keepable(
     cluster: &mut Cluster,
     account: AccountIndex,
-    claims: Vec<Claim>,
+    allocations: Vec<TaskAllocation>,
     awaits: &BTreeSet<JobId>,
-) -> (Vec<Claim>, Vec<Claim>) {
+) -> (Vec<TaskAllocation>, Vec<TaskAllocation>) {
     let (mut kept, mut pins) = (Vec::new(), Vec::new());
     let owner = cluster.cells.owner(account);
     let mut given_back = given_back(cluster, owner, awaits);
-    for claim in claims {
-        if let (Some(node), Some(block)) = (claim.node, claim.block) {
+    for allocation in allocations {
+        if let (Some(node), Some(block)) = (allocation.node, allocation.block) {
             let mine = |b: &Block| b.bits == block.bits && b.account == owner;
             let blocks = &cluster.states[node].blocks;
             let overlap = blocks.iter().any(|other| other.bits & block.bits != 0);
@@ -399,13 +413,13 @@ fn keepable(
                 continue;
             }
             let back = given_back.entry((node, block.bits)).or_default();
-            let amounts = claim.amounts.plus(-1, *back).at_least_zero();
-            *back = back.plus(-1, claim.amounts).at_least_zero();
-            let pin = Claim { amounts, gpus: 0, ..claim.clone() };
+            let amounts = allocation.amounts.plus(-1, *back).at_least_zero();
+            *back = back.plus(-1, allocation.amounts).at_least_zero();
+            let pin = TaskAllocation { amounts, gpus: 0, ..allocation.clone() };
             cluster.pin(node, &pin, 1);
             pins.push(pin);
         }
-        kept.push(claim);
+        kept.push(allocation);
     }
     for pin in pins.iter().rev() {
         if let Some(node) = pin.node {
@@ -422,42 +436,42 @@ fn given_back(
     awaits: &BTreeSet<JobId>,
 ) -> BTreeMap<(NodeIndex, Bits), Amounts> {
     let mut back: BTreeMap<_, Amounts> = BTreeMap::new();
-    for claim in awaits.iter().flat_map(|job| &cluster.tenants[job].claims) {
-        let Right::Of(account) = claim.right else { continue };
-        if let (Some(node), Some(block)) = (claim.node, claim.block)
+    for allocation in awaits.iter().flat_map(|job| &cluster.placed_jobs[job].allocations) {
+        let Right::Of(account) = allocation.right else { continue };
+        if let (Some(node), Some(block)) = (allocation.node, allocation.block)
             && cluster.cells.owner(account) == owner
         {
             let back = back.entry((node, block.bits)).or_default();
-            *back = back.plus(1, claim.amounts);
+            *back = back.plus(1, allocation.amounts);
         }
     }
     back
 }
 
 /// Keeps it.
-pub(crate) fn keep(cluster: &mut Cluster, hold: &Hold) {
-    change(cluster, hold, 1);
-    for (pool, spans) in &hold.numbered {
+pub(crate) fn keep(cluster: &mut Cluster, reserved: &Reserved) {
+    change(cluster, reserved, 1);
+    for (pool, spans) in &reserved.numbered {
         cluster.ports.hold_numbers(*pool, spans);
     }
 }
 
 /// Lets it go.
-pub(crate) fn release(cluster: &mut Cluster, hold: &Hold) {
-    change(cluster, hold, -1);
-    for (pool, spans) in &hold.numbered {
+pub(crate) fn release(cluster: &mut Cluster, reserved: &Reserved) {
+    change(cluster, reserved, -1);
+    for (pool, spans) in &reserved.numbered {
         cluster.ports.release_numbers(*pool, spans);
     }
 }
 
-fn change(cluster: &mut Cluster, hold: &Hold, sign: i64) {
-    cluster.shares.keep(&hold.sums, sign);
-    for pin in &hold.pins {
+fn change(cluster: &mut Cluster, reserved: &Reserved, sign: i64) {
+    cluster.shares.keep(&reserved.sums, sign);
+    for pin in &reserved.pins {
         if let Some(node) = pin.node {
             cluster.pin(node, pin, sign);
         }
     }
-    for (node, kept) in &hold.nodes {
+    for (node, kept) in &reserved.nodes {
         let state = &mut cluster.states[*node];
         state.held = state.held.plus(sign, kept.amounts);
         if sign > 0 {

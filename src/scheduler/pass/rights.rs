@@ -4,9 +4,9 @@
 use protocol::ids::JobId;
 use protocol::time::Timestamp;
 
-use crate::cluster::claim::Claim;
-use crate::cluster::tenant::Tenant;
-use crate::model::Standing;
+use crate::cluster::allocation::TaskAllocation;
+use crate::cluster::placed::PlacedJob;
+use crate::model::QosClass;
 use crate::numbers::indices::AccountIndex;
 use crate::numbers::request::Wanted;
 use crate::pass::fit::undo;
@@ -25,56 +25,61 @@ impl State {
         &mut self,
         wanted: Wanted,
         accounts: &[AccountIndex],
-        claims: Vec<Claim>,
+        allocations: Vec<TaskAllocation>,
         now: Timestamp,
-    ) -> (Vec<Claim>, Standing) {
-        let keeps = !self.awaits(&claims).is_empty() || self.keep_for_another(accounts);
+    ) -> (Vec<TaskAllocation>, QosClass) {
+        let keeps = !self.awaits(&allocations).is_empty() || self.keep_for_another(accounts);
         if keeps || !self.cluster.may_borrow(wanted.class) {
-            return (claims, Standing::Guaranteed);
+            return (allocations, QosClass::Guaranteed);
         }
-        let mut claims = claims;
+        let mut allocations = allocations;
         for ahead in self.borrow_ahead_of(wanted) {
-            undo(&mut self.cluster, &claims);
+            undo(&mut self.cluster, &allocations);
             if !self.promote_one(ahead) {
-                claims.iter().for_each(|claim| self.cluster.take(claim));
+                allocations.iter().for_each(|allocation| self.cluster.take(allocation));
                 continue;
             }
             match self.idle_cells(wanted, accounts, now) {
-                Some(others) => claims = others,
+                Some(others) => allocations = others,
                 None => {
-                    let lent: Vec<Claim> = claims.iter().map(Claim::lent).collect();
-                    lent.iter().for_each(|claim| self.cluster.take(claim));
-                    return (lent, Standing::Borrowed);
+                    let lent: Vec<TaskAllocation> =
+                        allocations.iter().map(TaskAllocation::lent).collect();
+                    lent.iter().for_each(|allocation| self.cluster.take(allocation));
+                    return (lent, QosClass::Borrowed);
                 }
             }
         }
-        (claims, Standing::Guaranteed)
+        (allocations, QosClass::Guaranteed)
     }
 
     /// Whether something is kept on these accounts: what is promised to somebody rests on who has which
     /// right.
     fn keep_for_another(&self, accounts: &[AccountIndex]) -> bool {
         let owner = |account: &AccountIndex| self.cluster.cells.owner(*account);
-        self.holds.keys().any(|held| accounts.iter().any(|account| owner(account) == owner(held)))
+        self.reserved
+            .keys()
+            .any(|held| accounts.iter().any(|account| owner(account) == owner(held)))
     }
 
     /// Those ahead of a job in its virtual cluster who borrow and to whom its right is worth as much.
     fn borrow_ahead_of(&self, Wanted { job, class }: Wanted) -> Vec<JobId> {
         let (turn, gpu_milli) = (self.turn(job, class), class.gpu_milli());
-        let asks = class.roles.iter().any(|role| role.ask.gpus > 0);
-        let held = |claim: &Claim| claim.node.is_some_and(|n| self.cluster.held.contains(&n));
-        let worth = |tenant: &Tenant| {
-            let has = tenant.claims.iter().any(|claim| claim.gpus != 0);
-            let as_much = tenant.gpu_milli() >= gpu_milli || tenant.turn.outranks(&turn);
+        let asks = class.roles.iter().any(|role| role.request.gpus > 0);
+        let held = |allocation: &TaskAllocation| {
+            allocation.node.is_some_and(|n| self.cluster.held.contains(&n))
+        };
+        let worth = |placed: &PlacedJob| {
+            let has = placed.allocations.iter().any(|allocation| allocation.gpus != 0);
+            let as_much = placed.gpu_milli() >= gpu_milli || placed.turn.outranks(&turn);
             as_much
                 && has == asks
-                && tenant.name == class.of.virtual_cluster
-                && !tenant.is_opportunistic()
-                && !tenant.stopping
-                && !tenant.claims.iter().any(held)
+                && placed.name == class.of.virtual_cluster
+                && !placed.is_opportunistic()
+                && !placed.stopping
+                && !placed.allocations.iter().any(held)
         };
         let ahead = self.cluster.ranks.borrow_ahead_of(class.cluster, (turn, job)).take(LOOK_AHEAD);
-        let ahead = ahead.filter(|ahead| self.cluster.tenants.get(ahead).is_some_and(worth));
+        let ahead = ahead.filter(|ahead| self.cluster.placed_jobs.get(ahead).is_some_and(worth));
         ahead.take(TRIES).collect()
     }
 
@@ -84,11 +89,11 @@ impl State {
         wanted: Wanted,
         accounts: &[AccountIndex],
         now: Timestamp,
-    ) -> Option<Vec<Claim>> {
-        let nobody: MayLeave = &|_: &Tenant| false;
+    ) -> Option<Vec<TaskAllocation>> {
+        let nobody: MayLeave = &|_: &PlacedJob| false;
         let found =
             accounts.iter().find_map(|account| self.in_cells(wanted, *account, now, nobody));
-        found.map(|found| found.claims)
+        found.map(|found| found.allocations)
     }
 }
 
@@ -124,8 +129,8 @@ mod tests {
                 "a:0,1,2,3,4,5,6,7",
                 "it starts when it would anyhow"
             );
-            assert_eq!(placements[0].standing, Standing::Borrowed);
-            assert_eq!(state.standing(JobId(8)), Some(Standing::Guaranteed));
+            assert_eq!(placements[0].qos_class, QosClass::Borrowed);
+            assert_eq!(state.qos_class(JobId(8)), Some(QosClass::Guaranteed));
             state.submit(&job(30).within("speech").gpus(8, &[]).request);
             let preemptions = state.pass(NOW).preemptions;
             assert_eq!(preemptions.iter().map(|p| p.job.0).collect::<Vec<_>>(), [20]);
@@ -138,9 +143,9 @@ mod tests {
             let mut state = State::of(&story.snapshot);
             state.ended(JobId(9));
             let placements = state.pass(NOW).placements;
-            (placements[0].standing, state.standing(JobId(8)))
+            (placements[0].qos_class, state.qos_class(JobId(8)))
         };
-        let goes_on = (Standing::Guaranteed, Some(Standing::Borrowed));
+        let goes_on = (QosClass::Guaranteed, Some(QosClass::Borrowed));
         assert_eq!(starts(lent().waits(job(1).within("vision").gpus(8, &[]))), goes_on);
         let mut small = lent();
         small.snapshot.running.pop();
@@ -157,7 +162,7 @@ mod tests {
         let story = story.running(8, "vision", &[("b", ALL, 8)]).borrowed();
         let story = story.waits(job(20).within("vision").gpus(8, &[]));
         let mut state = State::of(&story.snapshot);
-        assert_eq!(state.pass(NOW).placements[0].standing, Standing::Guaranteed);
-        assert_eq!(state.standing(JobId(8)), Some(Standing::Guaranteed));
+        assert_eq!(state.pass(NOW).placements[0].qos_class, QosClass::Guaranteed);
+        assert_eq!(state.qos_class(JobId(8)), Some(QosClass::Guaranteed));
     }
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use protocol::spec::TopologyLevel;
 
 use crate::cluster::Cluster;
-use crate::cluster::claim::Claim;
+use crate::cluster::allocation::TaskAllocation;
 use crate::model::WHOLE_GPU;
 use crate::numbers::gpus::Bits;
 use crate::numbers::indices::NodeIndex;
@@ -29,14 +29,14 @@ pub(crate) fn place(
     cluster: &mut Cluster,
     Wanted { job, class }: Wanted,
     look: Look,
-) -> Result<Vec<Claim>, Failure> {
-    let claims = place_as_required(cluster, Wanted { job, class }, look)?;
+) -> Result<Vec<TaskAllocation>, Failure> {
+    let allocations = place_as_required(cluster, Wanted { job, class }, look)?;
     match look {
         Look::Guaranteed(_) | Look::Lend => {
-            Ok(closer(cluster, Wanted { job, class }, look, claims))
+            Ok(closer(cluster, Wanted { job, class }, look, allocations))
         }
         // One task is nowhere apart, and what is kept for others is used no more than it must.
-        Look::Step(..) | Look::Borrow => Ok(claims),
+        Look::Step(..) | Look::Borrow => Ok(allocations),
     }
 }
 
@@ -45,19 +45,19 @@ pub(crate) fn place_as_required(
     cluster: &mut Cluster,
     wanted: Wanted,
     look: Look,
-) -> Result<Vec<Claim>, Failure> {
-    let claims = place_within(cluster, wanted, look, None)?;
-    let Some(level) = wanted.class.required_level() else { return Ok(claims) };
-    if cluster.topology.is_one(level, &claims) {
-        return Ok(claims);
+) -> Result<Vec<TaskAllocation>, Failure> {
+    let allocations = place_within(cluster, wanted, look, None)?;
+    let Some(level) = wanted.class.required_level() else { return Ok(allocations) };
+    if cluster.topology.is_one(level, &allocations) {
+        return Ok(allocations);
     }
-    undo(cluster, &claims);
+    undo(cluster, &allocations);
     let places = cluster.places(level);
     // What it avoids is the last choice.
     for any in [false, true] {
-        for place in cluster.roomy((&places, any), wanted.class, (&claims, false)) {
-            if let Ok(claims) = place_within(cluster, wanted, look, Some(&place)) {
-                return Ok(claims);
+        for place in cluster.roomy((&places, any), wanted.class, (&allocations, false)) {
+            if let Ok(allocations) = place_within(cluster, wanted, look, Some(&place)) {
+                return Ok(allocations);
             }
         }
     }
@@ -74,8 +74,8 @@ pub(crate) fn most_in_one(
     let mut most = 0;
     for place in cluster.places(level) {
         let fit = match place_within(cluster, wanted, look, Some(&place)) {
-            Ok(claims) => {
-                undo(cluster, &claims);
+            Ok(allocations) => {
+                undo(cluster, &allocations);
                 wanted.class.tasks()
             }
             Err(failure) => failure.fit,
@@ -92,22 +92,22 @@ fn closer(
     cluster: &mut Cluster,
     Wanted { job, class }: Wanted,
     look: Look,
-    claims: Vec<Claim>,
-) -> Vec<Claim> {
-    if claims.len() < 2 || cluster.topology.levels.is_empty() {
-        return claims;
+    allocations: Vec<TaskAllocation>,
+) -> Vec<TaskAllocation> {
+    if allocations.len() < 2 || cluster.topology.levels.is_empty() {
+        return allocations;
     }
-    let nodes: BTreeSet<_> = claims.iter().filter_map(|claim| claim.node).collect();
+    let nodes: BTreeSet<_> = allocations.iter().filter_map(|allocation| allocation.node).collect();
     let mut order = cluster.topology.order(class.of.nodes.topology.preferred).into_iter();
     let (required, mut looks) = (class.required_level(), LOOKS);
     while nodes.len() > 1
         && let Some(wider) = order.next().and_then(|at| cluster.topology.levels.get(at))
-        && !wider.is_one(&claims)
+        && !wider.is_one(&allocations)
     {
-        for place in cluster.roomy((&wider.places, false), class, (&claims, true)) {
+        for place in cluster.roomy((&wider.places, false), class, (&allocations, true)) {
             let Some(left) = looks.checked_sub(place.len() * nodes.len()) else { continue };
             looks = left;
-            undo(cluster, &claims);
+            undo(cluster, &allocations);
             match place_within(cluster, Wanted { job, class }, look, Some(&place)) {
                 Ok(closer)
                     if required.is_none_or(|level| cluster.topology.is_one(level, &closer)) =>
@@ -117,33 +117,33 @@ fn closer(
                 Ok(closer) => undo(cluster, &closer),
                 Err(_) => {}
             }
-            claims.iter().for_each(|claim| cluster.take(claim));
+            allocations.iter().for_each(|allocation| cluster.take(allocation));
         }
     }
-    claims
+    allocations
 }
 
 impl Cluster {
     /// The nodes of each of these places that may have room for all tasks of a gang, which would do
-    /// with as much as these claims, taken or not; the least room comes first. Unless any will do,
+    /// with as much as these allocations, taken or not; the least room comes first. Unless any will do,
     /// nodes that the gang avoids, or that are the last choice, are none of them.
     fn roomy(
         &self,
         (places, any): (&[Vec<NodeIndex>], bool),
         class: &Class,
-        (claims, taken): (&[Claim], bool),
+        (allocations, taken): (&[TaskAllocation], bool),
     ) -> Vec<Vec<NodeIndex>> {
         let will_do = |node: &NodeIndex| {
             let is_avoided = class.avoid.binary_search(node).is_ok();
             (any || !is_avoided && !self.kind_of(*node).doubtful) && class.allows(*node)
         };
-        let types = class.roles.iter().fold(0, |types, role| types | role.ask.types);
+        let types = class.roles.iter().fold(0, |types, role| types | role.request.types);
         let mut own: BTreeMap<NodeIndex, Room> = BTreeMap::new();
         let mut needs: Room = (0, 0);
-        for claim in claims {
-            let (gpus, cpus) = (claim.gpu_milli(), claim.amounts.cpus);
+        for allocation in allocations {
+            let (gpus, cpus) = (allocation.gpu_milli(), allocation.amounts.cpus);
             needs = sum(needs, (gpus, cpus));
-            if let Some(node) = claim.node.filter(|_| taken) {
+            if let Some(node) = allocation.node.filter(|_| taken) {
                 let had = own.entry(node).or_default();
                 *had = sum(*had, (gpus, cpus));
             }
@@ -172,7 +172,7 @@ impl Cluster {
     /// Whether the nodes of a place would have room for all tasks of a class, as far as GPUs and cores
     /// go, if nothing ran there.
     pub(crate) fn is_large_enough(&self, class: &Class, nodes: &[NodeIndex]) -> bool {
-        let types = class.roles.iter().fold(0, |types, role| types | role.ask.types);
+        let types = class.roles.iter().fold(0, |types, role| types | role.request.types);
         let allowed = nodes.iter().filter(|node| class.allows(**node));
         let kinds = allowed.map(|node| self.kind_of(*node));
         let has = kinds.filter(|kind| kind.ready && class.may_use(kind)).map(|kind| -> Room {
@@ -183,7 +183,7 @@ impl Cluster {
         let has = has.fold(Room::default(), sum);
         let needs = class.roles.iter().map(|role| {
             let count = i64::from(role.count);
-            (count * role.ask.gpu_milli(), count * role.ask.each.cpus)
+            (count * role.request.gpu_milli(), count * role.request.each.cpus)
         });
         let needs = needs.fold(Room::default(), sum);
         has.0 >= needs.0 && has.1 >= needs.1

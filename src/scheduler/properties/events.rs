@@ -12,7 +12,7 @@ use protocol::wait::WaitReason;
 
 use crate::State;
 use crate::model::{
-    Answer, Node, Placement, Request, Running, Snapshot, Standing, VirtualCluster, WHOLE_GPU,
+    Answer, Node, Placement, QosClass, Request, Running, Snapshot, VirtualCluster, WHOLE_GPU,
 };
 use crate::properties::gpu_types;
 use crate::story::{Story, cluster, job};
@@ -238,7 +238,7 @@ impl World {
     fn pass(&mut self) {
         for round in 0.. {
             assert!(round < 100, "jobs drive each other away for ever");
-            let by_right = |job: &&JobId| self.state.standing(**job) == Some(Standing::Guaranteed);
+            let by_right = |job: &&JobId| self.state.qos_class(**job) == Some(QosClass::Guaranteed);
             let by_right: BTreeSet<JobId> = self.running.keys().filter(by_right).copied().collect();
             let pass = self.state.pass(self.now);
             for placement in pass.placements {
@@ -319,7 +319,7 @@ impl World {
                 virtual_cluster: request.virtual_cluster.clone(),
                 tasks: placement.tasks.iter().map(|task| (task.clone(), demand(task))).collect(),
                 gpu_types: gpu_types(request),
-                standing: self.state.standing(*job).expect("it runs"),
+                qos_class: self.state.qos_class(*job).expect("it runs"),
                 turn: request.turn(),
                 started_at: *since,
                 limit_ms: request.limit_ms,
@@ -340,7 +340,7 @@ impl World {
         let waiting = |state: &State| state.queue.jobs.keys().copied().collect::<BTreeSet<_>>();
         assert_eq!(waiting(&self.state), waiting(&anew));
         let counted =
-            |state: &State| state.cluster.tenants.keys().copied().collect::<BTreeSet<_>>();
+            |state: &State| state.cluster.placed_jobs.keys().copied().collect::<BTreeSet<_>>();
         assert_eq!(counted(&self.state), counted(&anew));
         for cluster in &self.clusters {
             let held = |state: &State| {

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use protocol::ids::{GpuType, JobId};
 
-use crate::cluster::claim::Claim;
+use crate::cluster::allocation::TaskAllocation;
 use crate::model::{Node, Reservation};
 use crate::numbers::indices::{AccountIndex, NodeIndex};
-use crate::pass::reserve::{Hold, release};
+use crate::pass::reserve::{Reserved, release};
 use crate::state::State;
 
 /// Kinds that are remembered for each node: with more, most of them are of the past.
@@ -58,14 +58,16 @@ impl State {
     fn alter(&mut self, changed: &[Node]) {
         let numbers = changed.iter().filter_map(|node| self.cluster.names.nodes.get(&node.name));
         let numbers: BTreeSet<NodeIndex> = numbers.copied().collect();
-        let there = |claim: &Claim| claim.node.is_some_and(|node| numbers.contains(&node));
-        let holds = self.holds.iter().filter(|(_, hold)| self.rests_on(hold, &numbers));
+        let there = |allocation: &TaskAllocation| {
+            allocation.node.is_some_and(|node| numbers.contains(&node))
+        };
+        let holds = self.reserved.iter().filter(|(_, reserved)| self.rests_on(reserved, &numbers));
         let accounts: Vec<AccountIndex> = holds.map(|(account, _)| *account).collect();
         for account in accounts {
             self.drop_hold(account);
         }
         let pending = self.pending.iter();
-        let pending = pending.filter(|(_, pending)| pending.tenant.claims.iter().any(there));
+        let pending = pending.filter(|(_, pending)| pending.placed.allocations.iter().any(there));
         let jobs: Vec<JobId> = pending.map(|(job, _)| *job).collect();
         for job in jobs {
             let waiter = self.give_up_places(job);
@@ -78,22 +80,23 @@ impl State {
     }
 
     /// Whether a reservation needs one of these nodes.
-    fn rests_on(&self, hold: &Hold, nodes: &BTreeSet<NodeIndex>) -> bool {
-        let there = |claim: &Claim| claim.node.is_some_and(|node| nodes.contains(&node));
-        let awaits = hold.reservation.awaits.iter();
-        let mut awaited = awaits.filter_map(|job| self.cluster.tenants.get(job));
-        hold.nodes().any(|node| nodes.contains(&node))
-            || awaited.any(|tenant| tenant.claims.iter().any(there))
+    fn rests_on(&self, reserved: &Reserved, nodes: &BTreeSet<NodeIndex>) -> bool {
+        let there =
+            |allocation: &TaskAllocation| allocation.node.is_some_and(|node| nodes.contains(&node));
+        let awaits = reserved.reservation.awaits.iter();
+        let mut awaited = awaits.filter_map(|job| self.cluster.placed_jobs.get(job));
+        reserved.nodes().any(|node| nodes.contains(&node))
+            || awaited.any(|placed| placed.allocations.iter().any(there))
     }
 
     /// Lets go what is kept on an account. Its job waits for nobody else than before, if that is
     /// possible.
     pub(crate) fn drop_hold(&mut self, account: AccountIndex) {
-        let Some(hold) = self.holds.remove(&account) else { return };
-        release(&mut self.cluster, &hold);
+        let Some(reserved) = self.reserved.remove(&account) else { return };
+        release(&mut self.cluster, &reserved);
         let waits = |last: &Reservation| self.queue.jobs.contains_key(&last.job);
-        self.last.retain(|last| waits(last) && last.job != hold.reservation.job);
-        self.last.push(hold.reservation);
+        self.last.retain(|last| waits(last) && last.job != reserved.reservation.job);
+        self.last.push(reserved.reservation);
     }
 }
 
@@ -104,7 +107,7 @@ mod tests {
     use protocol::wait::WaitReason;
 
     use super::*;
-    use crate::model::{Running, Snapshot, Standing};
+    use crate::model::{QosClass, Running, Snapshot};
     use crate::properties::events::cases;
     use crate::properties::{Case, any_snapshot};
     use crate::story::{NOW, Story, cluster, job, places};
@@ -130,7 +133,7 @@ mod tests {
         for condition in [NodeCondition::Unreachable, NodeCondition::Ready] {
             assert!(!state.change_nodes(&[turned(&story, 1, condition)]));
             assert_eq!(state.pass(NOW).preemptions, [], "nobody asks for anything");
-            assert_eq!(state.standing(JobId(9)), Some(Standing::Borrowed));
+            assert_eq!(state.qos_class(JobId(9)), Some(QosClass::Borrowed));
             state.cluster.sanity_check();
         }
         state.submit(&job(1).gpus(1, &[]).request);
@@ -169,7 +172,7 @@ mod tests {
         assert!(!state.change_nodes(&[turned(&story, 1, NodeCondition::Ready)]));
         let pass = state.pass(NOW);
         assert_eq!(places(&pass.placements[0]), "b:0,1,2,3");
-        assert_eq!(pass.placements[0].standing, Standing::Guaranteed);
+        assert_eq!(pass.placements[0].qos_class, QosClass::Guaranteed);
     }
 
     #[test]
@@ -228,7 +231,7 @@ mod tests {
     /// What runs, as it would be read anew.
     fn running(snapshot: &Snapshot, state: &State) -> Vec<Running> {
         let now = |running: &Running| {
-            Some(Running { standing: state.standing(running.job)?, ..running.clone() })
+            Some(Running { qos_class: state.qos_class(running.job)?, ..running.clone() })
         };
         snapshot.running.iter().filter_map(now).collect()
     }

@@ -6,18 +6,18 @@ use protocol::amount::Amount;
 use protocol::ids::{GpuType, GroupName, JobId, UserName, VirtualClusterName};
 use protocol::time::Timestamp;
 
-use crate::cluster::claim::{Claim, Right};
-use crate::cluster::tenant::Tenant;
+use crate::cluster::allocation::{Right, TaskAllocation};
+use crate::cluster::placed::PlacedJob;
 use crate::model::remaining::Remaining;
-use crate::model::{GroupUse, PastUse, Request, Running, Standing, UserUse};
+use crate::model::{GroupUse, PastUse, QosClass, Request, Running, UserUse};
 use crate::queue::{Key, Waiter};
 use crate::state::State;
 
 impl State {
     /// By what right a job runs; `None`: it has no place, or is about to give it up.
     #[must_use]
-    pub fn standing(&self, job: JobId) -> Option<Standing> {
-        self.cluster.tenants.get(&job).map(|tenant| tenant.standing)
+    pub fn qos_class(&self, job: JobId) -> Option<QosClass> {
+        self.cluster.placed_jobs.get(&job).map(|placed| placed.qos_class)
     }
 
     /// The jobs that run on what is lent to them.
@@ -28,7 +28,7 @@ impl State {
     /// Whether a job runs here, be it that it is about to give way.
     #[must_use]
     pub fn has_place(&self, job: JobId) -> bool {
-        self.cluster.tenants.contains_key(&job) || self.leaving.contains_key(&job)
+        self.cluster.placed_jobs.contains_key(&job) || self.leaving.contains_key(&job)
     }
 
     /// What the users of a virtual cluster have and have had, by name.
@@ -84,34 +84,37 @@ impl State {
 
     /// A running job as it is now: its tasks that have ended have given back what they had.
     pub fn runs(&mut self, running: &Running) {
-        let told = self.cluster.tenant(running);
-        let Some(tenant) = self.cluster.tenants.get_mut(&running.job) else { return };
-        let life = Remaining { started_at: tenant.life.started_at, ..running.life() };
-        tenant.stopping = running.stopping;
-        let kept = still_there(&tenant.claims, &told.claims);
-        let had = tenant.claims.len();
-        self.cluster.expects(running.job, life);
-        if kept.len() == had && kept.len() == told.claims.len() {
+        let told = self.cluster.placed(running);
+        let Some(placed) = self.cluster.placed_jobs.get_mut(&running.job) else { return };
+        let remaining =
+            Remaining { started_at: placed.remaining.started_at, ..running.remaining() };
+        placed.stopping = running.stopping;
+        let kept = still_there(&placed.allocations, &told.allocations);
+        let had = placed.allocations.len();
+        self.cluster.expects(running.job, remaining);
+        if kept.len() == had && kept.len() == told.allocations.len() {
             return;
         }
-        let Some(tenant) = self.cluster.leave(running.job) else { return };
+        let Some(placed) = self.cluster.leave(running.job) else { return };
         self.gains += 1;
-        self.gained.extend(tenant.claims.iter().filter_map(|claim| match claim.right {
-            Right::Of(account) => Some(account),
-            Right::Borrowed => None,
-        }));
-        if kept.len() == told.claims.len() {
-            for claim in &kept {
-                self.cluster.take(claim);
+        self.gained.extend(placed.allocations.iter().filter_map(
+            |allocation| match allocation.right {
+                Right::Of(account) => Some(account),
+                Right::Borrowed => None,
+            },
+        ));
+        if kept.len() == told.allocations.len() {
+            for allocation in &kept {
+                self.cluster.take(allocation);
             }
             let owners = &mut self.cluster.owners;
-            let ended = owners.weigh(&tenant.claims) - owners.weigh(&kept);
-            let left = Tenant { claims: kept, ..tenant };
+            let ended = owners.weigh(&placed.allocations) - owners.weigh(&kept);
+            let left = PlacedJob { allocations: kept, ..placed };
             owners.ended(&left, ended);
             self.cluster.settle(running.job, left);
         } else {
-            let standing = tenant.standing;
-            self.settle_all(&[Running { standing, ..running.clone() }]);
+            let qos_class = placed.qos_class;
+            self.settle_all(&[Running { qos_class, ..running.clone() }]);
         }
     }
 
@@ -132,19 +135,19 @@ impl State {
     }
 }
 
-/// The claims that some task still has.
-fn still_there(claims: &[Claim], told: &[Claim]) -> Vec<Claim> {
-    let place = |claim: &Claim| {
-        let mut ports = claim.ports.clone();
+/// The allocations that some task still has.
+fn still_there(allocations: &[TaskAllocation], told: &[TaskAllocation]) -> Vec<TaskAllocation> {
+    let place = |allocation: &TaskAllocation| {
+        let mut ports = allocation.ports.clone();
         ports.sort_unstable();
-        (claim.node, claim.gpus, ports)
+        (allocation.node, allocation.gpus, ports)
     };
     let mut there: BTreeMap<_, u32> = BTreeMap::new();
-    for claim in told {
-        *there.entry(place(claim)).or_default() += 1;
+    for allocation in told {
+        *there.entry(place(allocation)).or_default() += 1;
     }
-    let still = claims.iter().filter(|claim| {
-        let left = there.get_mut(&place(claim)).filter(|left| **left > 0);
+    let still = allocations.iter().filter(|allocation| {
+        let left = there.get_mut(&place(allocation)).filter(|left| **left > 0);
         left.map(|left| *left -= 1).is_some()
     });
     still.cloned().collect()
@@ -164,15 +167,15 @@ mod tests {
     impl State {
         /// What each node has free when nothing is kept for anybody.
         pub(crate) fn free(&mut self) -> Vec<Free> {
-            let holds: Vec<_> = self.holds.values().cloned().collect();
-            holds.iter().for_each(|hold| release(&mut self.cluster, hold));
+            let holds: Vec<_> = self.reserved.values().cloned().collect();
+            holds.iter().for_each(|reserved| release(&mut self.cluster, reserved));
             let free = self.cluster.states.iter().map(|node| {
                 let mut shared = node.shared.clone();
                 shared.sort_unstable();
                 (node.free, node.free_gpus, shared)
             });
             let free = free.collect();
-            holds.iter().for_each(|hold| keep(&mut self.cluster, hold));
+            holds.iter().for_each(|reserved| keep(&mut self.cluster, reserved));
             free
         }
     }
@@ -195,7 +198,7 @@ mod tests {
         state.runs(&running);
         let pass = state.pass(NOW);
         assert_eq!(places(&pass.placements[0]), "a:0,1,2,3");
-        assert_eq!(state.standing(JobId(9)), Some(Standing::Guaranteed), "the other goes on");
+        assert_eq!(state.qos_class(JobId(9)), Some(QosClass::Guaranteed), "the other goes on");
         state.ended(JobId(9));
         state.submit(&job(2).within("vision").gpus(4, &[]).request);
         assert_eq!(places(&state.pass(NOW).placements[0]), "b:0,1,2,3");

@@ -265,7 +265,7 @@ struct Stream {
 
 impl Stream {
     /// Milliseconds until the next one comes after one.
-    fn gap(&self, number: usize, gpus: i64) -> i64 {
+    fn pause(&self, number: usize, gpus: i64) -> i64 {
         let work: i64 = self.jobs.iter().map(|(gpus, runs, _)| i64::from(*gpus) * runs).sum();
         let parts: i64 = self.jobs.iter().map(|(_, _, part)| part).sum();
         let (_, _, part) = self.jobs[number % self.jobs.len()];
@@ -337,7 +337,7 @@ impl World {
             if pass.preemptions.is_empty() {
                 return;
             }
-            // Who filled a gap gives way, and waits again.
+            // Who was backfilled gives way, and waits again.
             for preemption in pass.preemptions {
                 self.ends(preemption.job.0);
                 self.state.submit(&self.requests[&preemption.job.0].0);
@@ -363,7 +363,7 @@ impl World {
                     let (stream, number) = (&streams[user], next[user].1);
                     let (asks, minutes, _) = stream.jobs[number % stream.jobs.len()];
                     self.comes(user, (asks, minutes));
-                    next[user] = (at + stream.gap(number, gpus).max(1), number + 1);
+                    next[user] = (at + stream.pause(number, gpus).max(1), number + 1);
                 }
             }
             self.pass();

@@ -218,7 +218,7 @@ impl<'m> Flood<'m> {
                 self.comes(owner, now);
             }
             for preemption in &pass.preemptions {
-                // Who filled a gap gives way, and waits again.
+                // Who was backfilled gives way, and waits again.
                 let id = preemption.job.0;
                 let (gpus, _) = self.asks(id);
                 let left = self.ends.remove(&id).unwrap_or(now) - now;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::model::Placement;
-use crate::model::Standing::{self, Borrowed, Guaranteed};
+use crate::model::QosClass::{self, Borrowed, Guaranteed};
 use crate::story::Job;
 
 const HOUR: i64 = 3_600_000;
@@ -15,15 +15,15 @@ fn of_cpus() -> Story {
 }
 
 /// By what right job 2 starts at once, and whether job 1 does on its share once job 9 has ended.
-fn let_past(story: &Story, later: Job) -> (Option<Standing>, bool) {
+fn let_past(story: &Story, later: Job) -> (Option<QosClass>, bool) {
     let mut state = State::of(&story.clone().waits(later).snapshot);
     let first = state.pass(NOW).placements;
     assert!(first.iter().all(|placement| placement.job == JobId(2)));
     state.ended(JobId(9));
     let then = state.pass(NOW).placements;
-    let by_right = |of: &Placement| of.job == JobId(1) && of.standing == Guaranteed;
+    let by_right = |of: &Placement| of.job == JobId(1) && of.qos_class == Guaranteed;
     let starts = then.iter().any(by_right);
-    (first.first().map(|placement| placement.standing), starts)
+    (first.first().map(|placement| placement.qos_class), starts)
 }
 
 #[test]

@@ -8,7 +8,7 @@ use protocol::time::Timestamp;
 use protocol::wait::WaitReason;
 
 use crate::answer::effect::{Change, Effect};
-use crate::model::{Answer, Expected, GaveWay, Ground, Request, Shape, Standing};
+use crate::model::{Answer, Expected, GaveWay, Ground, QosClass, Request, Shape};
 use crate::properties::events::cases;
 use crate::story::{NOW, Story, cluster, gpu_type, job, node_name, places};
 use crate::{State, dry_run};
@@ -19,18 +19,18 @@ fn two_halves() -> Story {
     story.share("vision", &[("A100", 8)], None).share("speech", &[("A100", 8)], None)
 }
 
-fn standing(story: &Story, id: i64) -> Standing {
+fn qos_class(story: &Story, id: i64) -> QosClass {
     let plan = story.plan();
-    plan.placements.iter().find(|placement| placement.job == JobId(id)).unwrap().standing
+    plan.placements.iter().find(|placement| placement.job == JobId(id)).unwrap().qos_class
 }
 
 #[test]
 fn idle_shares_are_lent() {
     let story = two_halves().running(9, "vision", &[("a", &[0, 1, 2, 3, 4, 5, 6, 7], 8)]);
     let story = story.waits(job(1).within("vision").gpus(2, &[]));
-    assert_eq!(standing(&story, 1), Standing::Borrowed);
+    assert_eq!(qos_class(&story, 1), QosClass::Borrowed);
     let own = story.waits(job(2).within("speech").gpus(2, &[]));
-    assert_eq!(standing(&own, 2), Standing::Guaranteed);
+    assert_eq!(qos_class(&own, 2), QosClass::Guaranteed);
 }
 
 #[test]
@@ -132,8 +132,8 @@ fn a_child_uses_its_own_share_then_its_parents() {
     let story = story.waits(job(1).within("video").gpus(4, &[]));
     let story = story.waits(job(2).within("video").gpus(4, &[]));
     let story = story.waits(job(3).within("video").gpus(4, &[]));
-    let standings = [1, 2, 3].map(|id| standing(&story, id));
-    assert_eq!(standings, [Standing::Guaranteed, Standing::Guaranteed, Standing::Borrowed]);
+    let standings = [1, 2, 3].map(|id| qos_class(&story, id));
+    assert_eq!(standings, [QosClass::Guaranteed, QosClass::Guaranteed, QosClass::Borrowed]);
 }
 
 /// A node of 32 CPUs and 128 GiB without GPUs; *video* is part of *vision*.
@@ -146,15 +146,15 @@ fn nested(whole: (Option<u64>, Option<u64>), part: (Option<u64>, Option<u64>)) -
 fn what_a_part_is_guaranteed_is_set_aside_from_the_whole() {
     let story = nested((Some(20), None), (Some(8), None));
     let story = story.waits(job(1).within("vision").cpus(12));
-    assert_eq!(standing(&story, 1), Standing::Guaranteed);
+    assert_eq!(qos_class(&story, 1), QosClass::Guaranteed);
     let more = story.clone().waits(job(2).within("vision").cpus(1));
-    assert_eq!(standing(&more, 2), Standing::Borrowed, "the rest is the part's");
+    assert_eq!(qos_class(&more, 2), QosClass::Borrowed, "the rest is the part's");
     let own = more.waits(job(3).within("video").cpus(8));
-    assert_eq!(standing(&own, 3), Standing::Guaranteed);
+    assert_eq!(qos_class(&own, 3), QosClass::Guaranteed);
     let story = nested((None, Some(20_000)), (None, Some(8_000)));
     let story = story.waits(job(1).within("vision").memory(12_000));
     let story = story.waits(job(2).within("vision").memory(1));
-    assert_eq!([1, 2].map(|id| standing(&story, id)), [Standing::Guaranteed, Standing::Borrowed]);
+    assert_eq!([1, 2].map(|id| qos_class(&story, id)), [QosClass::Guaranteed, QosClass::Borrowed]);
 }
 
 #[test]
@@ -172,11 +172,11 @@ fn a_part_whose_cpus_are_used_up_goes_on_on_the_wholes() {
     let story = nested((Some(20), None), (Some(8), None));
     let story = story.waits(job(1).within("video").cpus(8)).waits(job(2).within("video").cpus(12));
     let story = story.waits(job(3).within("video").cpus(1));
-    let standings = [1, 2, 3].map(|id| standing(&story, id));
-    assert_eq!(standings, [Standing::Guaranteed, Standing::Guaranteed, Standing::Borrowed]);
+    let standings = [1, 2, 3].map(|id| qos_class(&story, id));
+    assert_eq!(standings, [QosClass::Guaranteed, QosClass::Guaranteed, QosClass::Borrowed]);
     let used = nested((Some(20), None), (Some(8), None));
     let used = used.waits(job(1).within("vision").cpus(12)).waits(job(2).within("video").cpus(9));
-    assert_eq!(standing(&used, 2), Standing::Borrowed, "the whole's own work has the rest");
+    assert_eq!(qos_class(&used, 2), QosClass::Borrowed, "the whole's own work has the rest");
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn what_a_part_has_of_the_wholes_is_known_after_a_restart() {
     let story = story.running(8, "video", &[("a", &[], 8)]).running(9, "video", &[("a", &[], 6)]);
     let story = story.waits(job(1).within("vision").cpus(6));
     let story = story.waits(job(2).within("vision").cpus(1));
-    assert_eq!([1, 2].map(|id| standing(&story, id)), [Standing::Guaranteed, Standing::Borrowed]);
+    assert_eq!([1, 2].map(|id| qos_class(&story, id)), [QosClass::Guaranteed, QosClass::Borrowed]);
 }
 
 #[test]
@@ -193,17 +193,17 @@ fn a_part_that_names_only_cpus_runs_in_the_cells_of_the_whole() {
     let story = two_halves().share("video", &[], Some(4)).part_of("vision");
     let story = story.waits(job(1).within("video").gpus(8, &[]).cpus(4));
     let story = story.waits(job(2).within("video").gpus(1, &[]).cpus(1));
-    assert_eq!([1, 2].map(|id| standing(&story, id)), [Standing::Guaranteed, Standing::Borrowed]);
+    assert_eq!([1, 2].map(|id| qos_class(&story, id)), [QosClass::Guaranteed, QosClass::Borrowed]);
     let whole = story.clone().waits(job(3).within("vision").gpus(1, &[]));
-    assert_eq!(standing(&whole, 3), Standing::Borrowed, "its part has all its GPUs");
+    assert_eq!(qos_class(&whole, 3), QosClass::Borrowed, "its part has all its GPUs");
     let story = story.waits(job(3).within("speech").gpus(8, &[]));
-    assert_eq!(standing(&story, 3), Standing::Guaranteed);
+    assert_eq!(qos_class(&story, 3), QosClass::Guaranteed);
 }
 
 #[test]
 fn opportunistic_work_always_borrows() {
     let story = two_halves().waits(job(1).within("vision").priority(-1).gpus(8, &[]));
-    assert_eq!(standing(&story, 1), Standing::Borrowed);
+    assert_eq!(qos_class(&story, 1), QosClass::Borrowed);
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn who_fills_a_gap_is_in_nobodys_way_but_its_heads() {
     state.ended(JobId(7));
     let pass = state.pass(NOW);
     assert_eq!(places(&pass.placements[0]), "a:4,5,6,7");
-    assert_eq!(pass.placements[0].standing, Standing::Borrowed);
+    assert_eq!(pass.placements[0].qos_class, QosClass::Borrowed);
     state.submit(&job(3).within("vision").gpus(4, &[]).runs(50_000).request);
     state.submit(&job(4).within("speech").gpus(4, &[]).runs(50_000).request);
     assert_eq!(state.pass(NOW), crate::Pass::default());
@@ -406,7 +406,7 @@ fn gave_way(jobs: i64, bursts: impl IntoIterator<Item = (i64, i64)>) -> (Vec<u32
     }
     state.ended(JobId(900));
     state.pass(at(minutes));
-    let guaranteed = |id: &&JobId| state.standing(**id) == Some(Standing::Guaranteed);
+    let guaranteed = |id: &&JobId| state.qos_class(**id) == Some(QosClass::Guaranteed);
     assert_eq!(lent.keys().filter(guaranteed).count(), 1, "its own share is, too");
     (lent.values().map(|request| request.gave_way.times).collect(), minutes, lost)
 }
@@ -453,9 +453,9 @@ fn who_gave_way_says_so_and_starts_on_his_own_share_at_once() {
     assert_eq!(state.explain(JobId(1), NOW).unwrap().waiting.reason, said);
     assert_eq!(state.starts_now(&story.snapshot.waiting[0], NOW), None);
     let mut anew = State::of(&story.snapshot);
-    assert_eq!(anew.pass(until).placements[0].standing, Standing::Borrowed);
+    assert_eq!(anew.pass(until).placements[0].qos_class, QosClass::Borrowed);
     state.ended(JobId(9));
-    assert_eq!(state.pass(NOW).placements[0].standing, Standing::Guaranteed);
+    assert_eq!(state.pass(NOW).placements[0].qos_class, QosClass::Guaranteed);
 }
 
 #[test]

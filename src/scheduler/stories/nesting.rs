@@ -3,7 +3,7 @@
 use protocol::ids::JobId;
 use protocol::wait::WaitReason;
 
-use crate::model::Standing;
+use crate::model::QosClass;
 use crate::story::{Job, NOW, Story, cluster, job};
 
 const ALL: [u32; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
@@ -38,7 +38,9 @@ fn starts(story: &Story, asked: Job) -> bool {
             assert!(matches!(reason, WaitReason::QuotaVc { .. }), "{reason:?}");
             false
         }
-        placements => placements.iter().all(|placement| placement.standing == Standing::Guaranteed),
+        placements => {
+            placements.iter().all(|placement| placement.qos_class == QosClass::Guaranteed)
+        }
     }
 }
 

@@ -162,7 +162,7 @@ impl Stream {
             if pass.preemptions.is_empty() {
                 return;
             }
-            // Who filled a gap gives way, and waits again.
+            // Who was backfilled gives way, and waits again.
             for preemption in pass.preemptions {
                 self.ends.remove(&preemption.job);
                 self.state.ended(preemption.job);

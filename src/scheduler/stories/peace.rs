@@ -4,7 +4,7 @@ use protocol::ids::JobId;
 use protocol::wait::WaitReason;
 
 use crate::State;
-use crate::model::Standing;
+use crate::model::QosClass;
 use crate::story::{Job, NOW, Story, cluster, job, places};
 
 const ALL: &[u32] = &[0, 1, 2, 3, 4, 5, 6, 7];
@@ -77,7 +77,7 @@ fn the_last_whole_node_of_a_share_is_kept_for_who_needs_it() {
     state.submit(&of_speech(2, 8).request);
     let placements = state.pass(NOW).placements;
     assert_eq!(places(&placements[0]), "d:0,1,2,3,4,5,6,7");
-    assert_eq!(placements[0].standing, Standing::Guaranteed);
+    assert_eq!(placements[0].qos_class, QosClass::Guaranteed);
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn who_gave_way_and_would_again_before_he_ends_stands_in_his_own_line() {
     let borrows = |state: &mut State, asked: Job| {
         state.submit(&asked.request);
         let placements = state.pass(now).placements;
-        assert_eq!(placements[0].standing, Standing::Borrowed);
+        assert_eq!(placements[0].qos_class, QosClass::Borrowed);
         let started = placements[0].job;
         state.ended(started);
         assert_eq!(started, asked.request.job);
@@ -116,5 +116,5 @@ fn who_gave_way_and_would_again_before_he_ends_stands_in_his_own_line() {
     borrows(&mut state, vision(32, 20));
     state.ended(JobId(9));
     let placements = state.pass(now).placements;
-    assert_eq!(placements[0].standing, Standing::Guaranteed, "there it starts at once");
+    assert_eq!(placements[0].qos_class, QosClass::Guaranteed, "there it starts at once");
 }

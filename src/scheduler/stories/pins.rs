@@ -6,7 +6,7 @@ use protocol::ids::JobId;
 use protocol::spec::TopologyLevel::{Rack, Site};
 use protocol::wait::WaitReason;
 
-use crate::model::{Answer, Standing};
+use crate::model::{Answer, QosClass};
 use crate::story::{NOW, Story, cluster, job, places, virtual_cluster};
 use crate::{State, admit, dry_run};
 
@@ -20,32 +20,32 @@ fn pinned(gpus: u64) -> Story {
 }
 
 /// Where the first of the jobs that start does, and by what right.
-fn first(story: &Story) -> (BTreeSet<String>, Standing) {
+fn first(story: &Story) -> (BTreeSet<String>, QosClass) {
     let plan = story.plan();
     let placement = plan.placements.first().expect("a job starts");
     let nodes = placement.tasks.iter().map(|task| task.node.to_string()).collect();
-    (nodes, placement.standing)
+    (nodes, placement.qos_class)
 }
 
-fn on(nodes: &[&str], standing: Standing) -> (BTreeSet<String>, Standing) {
-    (nodes.iter().map(|node| (*node).to_owned()).collect(), standing)
+fn on(nodes: &[&str], qos_class: QosClass) -> (BTreeSet<String>, QosClass) {
+    (nodes.iter().map(|node| (*node).to_owned()).collect(), qos_class)
 }
 
 #[test]
 fn guaranteed_work_goes_to_the_nodes_of_its_share() {
     let story = pinned(8);
     let own = story.clone().waits(job(1).within("vision").gpus(8, &[]));
-    assert_eq!(first(&own), on(&["b"], Standing::Guaranteed));
+    assert_eq!(first(&own), on(&["b"], QosClass::Guaranteed));
     let small = story.clone().waits(job(1).within("vision").gpus(1, &[]));
-    assert_eq!(first(&small), on(&["b"], Standing::Guaranteed));
+    assert_eq!(first(&small), on(&["b"], QosClass::Guaranteed));
     let others = story.waits(job(1).tasks(2).gpus(8, &[]));
-    assert_eq!(first(&others), on(&["a", "c"], Standing::Guaranteed), "they have the rest");
+    assert_eq!(first(&others), on(&["a", "c"], QosClass::Guaranteed), "they have the rest");
 }
 
 #[test]
 fn idle_nodes_of_a_share_are_lent_and_come_back() {
     let story = pinned(8).waits(job(1).tasks(3).gpus(8, &[]));
-    assert_eq!(first(&story), on(&["a", "b", "c"], Standing::Borrowed));
+    assert_eq!(first(&story), on(&["a", "b", "c"], QosClass::Borrowed));
     let lent = pinned(8).running(9, "default", &[("b", &ALL, 4)]).borrowed();
     let back = lent.clone().waits(job(1).within("vision").gpus(1, &[])).plan();
     assert_eq!(back.preemptions.iter().map(|p| p.job).collect::<Vec<_>>(), [JobId(9)]);
@@ -56,10 +56,10 @@ fn idle_nodes_of_a_share_are_lent_and_come_back() {
 #[test]
 fn what_is_guaranteed_beyond_its_nodes_lies_anywhere() {
     let gang = pinned(16).waits(job(1).within("vision").tasks(2).gpus(8, &[]));
-    assert_eq!(first(&gang), on(&["a", "b"], Standing::Guaranteed));
+    assert_eq!(first(&gang), on(&["a", "b"], QosClass::Guaranteed));
     let full = pinned(16).running(9, "vision", &[("b", &ALL, 4)]);
     let second = full.waits(job(1).within("vision").gpus(8, &[]));
-    assert_eq!(first(&second), on(&["a"], Standing::Guaranteed));
+    assert_eq!(first(&second), on(&["a"], QosClass::Guaranteed));
 }
 
 #[test]
@@ -67,11 +67,11 @@ fn what_a_share_leaves_of_its_nodes_is_everybodys() {
     let story = cluster().node("b").gpus(8, "A100");
     let story = story.share("vision", &[("A100", 4)], None).pinned(&["b", "gone"]);
     let half = story.clone().waits(job(1).gpus(4, &[]));
-    assert_eq!(first(&half), on(&["b"], Standing::Guaranteed));
+    assert_eq!(first(&half), on(&["b"], QosClass::Guaranteed));
     let own = story.clone().waits(job(1).within("vision").gpus(4, &[]));
-    assert_eq!(first(&own), on(&["b"], Standing::Guaranteed));
+    assert_eq!(first(&own), on(&["b"], QosClass::Guaranteed));
     let all = story.waits(job(1).gpus(8, &[]));
-    assert_eq!(first(&all), on(&["b"], Standing::Borrowed));
+    assert_eq!(first(&all), on(&["b"], QosClass::Borrowed));
 }
 
 #[test]
@@ -81,9 +81,9 @@ fn a_part_has_its_share_on_the_nodes_of_its_whole() {
     let story = story.share("vision", &[("A100", 16)], None).pinned(&["b", "c"]);
     let story = story.share("eyes", &[("A100", 8)], None).part_of("vision").borrows_nothing();
     let part = story.clone().waits(job(1).within("eyes").gpus(8, &[]));
-    assert_eq!(first(&part), on(&["b"], Standing::Guaranteed));
+    assert_eq!(first(&part), on(&["b"], QosClass::Guaranteed));
     let other = story.waits(job(1).within("default").tasks(2).gpus(8, &[]));
-    assert_eq!(first(&other).1, Standing::Borrowed, "one node is guaranteed to nobody");
+    assert_eq!(first(&other).1, QosClass::Borrowed, "one node is guaranteed to nobody");
 }
 
 #[test]
@@ -107,10 +107,10 @@ fn who_asks_for_nodes_on_which_too_little_of_his_share_lies_is_told_so() {
     assert_eq!(said.waiting.reason, told(1));
 
     let one = story.clone().waits(job(1).within("vision").gpus(4, &[]).only("a"));
-    assert_eq!(first(&one), on(&["a"], Standing::Guaranteed), "as much of it lies there");
-    assert_eq!(first(&story.waits(gang())), on(&["b"], Standing::Guaranteed));
+    assert_eq!(first(&one), on(&["a"], QosClass::Guaranteed), "as much of it lies there");
+    assert_eq!(first(&story.waits(gang())), on(&["b"], QosClass::Guaranteed));
     let lent = pinned(12).waits(named());
-    assert_eq!(first(&lent), on(&["a"], Standing::Borrowed), "others may borrow");
+    assert_eq!(first(&lent), on(&["a"], QosClass::Borrowed), "others may borrow");
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn a_level_is_asked_for_as_nodes_are() {
     let (virtual_cluster, tasks, fit) = (virtual_cluster("vision"), 4, 2);
     let told = WaitReason::ShareElsewhere { virtual_cluster, tasks, fit };
     assert_eq!(apart.waiting[&JobId(1)].reason, told);
-    assert_eq!(first(&story.waits(gang("2"))), on(&["b"], Standing::Guaranteed));
+    assert_eq!(first(&story.waits(gang("2"))), on(&["b"], QosClass::Guaranteed));
 }
 
 /// Nodes of eight GPUs, each in a rack of one site.
@@ -139,11 +139,11 @@ fn a_share_lies_in_the_places_that_it_names() {
     let story = story.gpus(8, "A100").share("vision", &[("A100", 16)], None).lies_in(Rack, "2");
     let gang = |tasks: u32| job(1).tasks(tasks).gpus(8, &[]);
     let own = story.clone().waits(gang(2).within("vision"));
-    assert_eq!(first(&own), on(&["b", "d"], Standing::Guaranteed));
+    assert_eq!(first(&own), on(&["b", "d"], QosClass::Guaranteed));
     let others = story.clone().waits(gang(3));
-    assert_eq!(first(&others), on(&["a", "c", "e"], Standing::Guaranteed), "they have the rest");
+    assert_eq!(first(&others), on(&["a", "c", "e"], QosClass::Guaranteed), "they have the rest");
     let lent = story.waits(gang(4));
-    assert_eq!(first(&lent).1, Standing::Borrowed, "what is idle is lent as everywhere");
+    assert_eq!(first(&lent).1, QosClass::Borrowed, "what is idle is lent as everywhere");
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn whole_racks_hold_gangs_that_require_one_whatever_others_run() {
         .iter()
         .map(|placed| placed.tasks.iter().filter_map(|t| t.node.as_str().chars().last()).collect())
         .collect();
-    assert!(placements.iter().all(|placed| placed.standing == Standing::Guaranteed));
+    assert!(placements.iter().all(|placed| placed.qos_class == QosClass::Guaranteed));
     let expected = [BTreeSet::from(['1']), BTreeSet::from(['3'])];
     assert!(racks.len() == 2 && expected.iter().all(|rack| racks.contains(rack)), "{racks:?}");
 }
@@ -185,7 +185,7 @@ fn who_names_a_node_more_narrowly_has_it() {
         [("lab", 2, &["b", "d"][..]), ("vision", 1, &["c"]), ("eyes", 1, &["a"])]
     {
         let asked = story.clone().waits(job(1).within(name).tasks(tasks).gpus(8, &[]));
-        assert_eq!(first(&asked), on(nodes, Standing::Guaranteed), "{name}");
+        assert_eq!(first(&asked), on(nodes, QosClass::Guaranteed), "{name}");
     }
 }
 

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use protocol::cluster::NodeCondition;
 use protocol::ids::JobId;
-use protocol::spec::{NodeWish, Topology};
+use protocol::spec::{NodeSelector, Topology};
 use protocol::wait::{ResourceKind, WaitReason};
 
 use crate::model::{RoleRequest, Snapshot};
@@ -63,7 +63,7 @@ fn the_reason_binds(snapshot: &Snapshot, job: JobId, reason: &WaitReason) {
             let idle = Snapshot { running: Vec::new(), ..own };
             assert!(!starts(&idle, job));
             let mut lifted = idle;
-            lifted.waiting[0].nodes = NodeWish::default();
+            lifted.waiting[0].nodes = NodeSelector::default();
             let any = admit(&lifted, &lifted.waiting[0]).err();
             assert!(!matches!(any, Some(WaitReason::NodesAbsent { .. })));
         }

@@ -38,7 +38,7 @@ struct Pending {
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Wish {
+pub(crate) struct BeginQuery {
     #[serde(default)]
     next: String,
 }
@@ -57,7 +57,7 @@ pub(crate) struct Brought {
 pub(crate) async fn begin(
     State(state): State<AppState>,
     Path(name): Path<String>,
-    Query(Wish { next }): Query<Wish>,
+    Query(BeginQuery { next }): Query<BeginQuery>,
     headers: HeaderMap,
 ) -> Response {
     let Some(provider) = find(&state, &name) else { return back("NoProvider", &next, &name) };

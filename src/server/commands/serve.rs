@@ -1,12 +1,12 @@
 //! `berth serve`: puts everything together, serves, and ends in good order.
 
-mod desk;
+mod active_router;
 mod doors;
+mod election;
 mod leading;
 mod log;
 mod memory;
 mod notify;
-mod office;
 mod private;
 
 use std::io::Write as _;
@@ -22,11 +22,11 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use self::desk::Desk;
+use self::active_router::ActiveRouter;
 use self::doors::Sockets;
+use self::election::Election;
 use self::leading::Leading;
 use self::notify::{Notify, State};
-use self::office::Office;
 use crate::commands::installation;
 use crate::commands::outcome::Outcome;
 use crate::config::{Config, Demonstration, Flags, LogFlags, LogFormat};
@@ -106,19 +106,19 @@ async fn serve(
     listen::raise_open_files();
     // Before anything takes its time, so that nobody else takes the port meanwhile.
     let sockets = Sockets::open(&config, looking.clone())?;
-    let (desk, shutdown) = (Desk::default(), CancellationToken::new());
-    let roles = (&desk, &shutdown);
-    let mut office = Office::new((&config, consent), sockets.of_servers()?, roles)?;
+    let (active, shutdown) = (ActiveRouter::default(), CancellationToken::new());
+    let roles = (&active, &shutdown);
+    let mut election = Election::new((&config, consent), sockets.of_servers()?, roles)?;
     let first = tokio::select! {
-        first = office.begin() => first?,
+        first = election.begin() => first?,
         () = &mut stop => {
             starter.tell(State::Stopping);
             tracing::info!("stopped while starting");
             return Ok(());
         }
     };
-    let (key, tasks) = (office::servers_key(&config)?, TaskTracker::new());
-    let doors = sockets.doors(&config, key, (&tasks, &shutdown), &desk.certificate)?;
+    let (key, tasks) = (election::servers_key(&config)?, TaskTracker::new());
+    let doors = sockets.doors(&config, key, (&tasks, &shutdown), &active.certificate)?;
     tasks.close();
     greet(&config, doors.address, first.as_ref().and_then(Leading::first_password));
     starter.tell(State::Ready);
@@ -128,12 +128,12 @@ async fn serve(
     };
     let leave = CancellationToken::new();
     let answered = async {
-        doors.answer(&desk, stop, &shutdown).await;
+        doors.answer(&active, stop, &shutdown).await;
         leave.cancel();
         // Nothing is lost with it.
         let _ended_or_late = tokio::time::timeout(LEAVE, tasks.wait()).await;
     };
-    tokio::join!(answered, office.hold(first, &leave));
+    tokio::join!(answered, election.hold(first, &leave));
     tracing::info!("stopped; containers go on running");
     Ok(())
 }

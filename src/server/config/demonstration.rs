@@ -1,7 +1,7 @@
 use std::fmt;
 
 use clap::ValueEnum;
-use demo::Mood;
+use demo::Mode;
 use serde::de::{Deserializer, Error, Unexpected, Visitor};
 use serde::{Deserialize, Serialize};
 
@@ -22,11 +22,11 @@ pub enum Demonstration {
 impl Demonstration {
     /// What is asked of the demonstration, if there is one.
     #[must_use]
-    pub fn mood(self) -> Option<Mood> {
+    pub fn mode(self) -> Option<Mode> {
         match self {
             Self::Off => None,
-            Self::Living => Some(Mood::Living),
-            Self::Still => Some(Mood::Still),
+            Self::Living => Some(Mode::Living),
+            Self::Still => Some(Mode::Still),
         }
     }
 }

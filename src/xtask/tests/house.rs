@@ -80,7 +80,7 @@ const WITHIN_CONTROL: [(&str, &[&str]); 13] = [
 /// the one struct that holds a handle of each.
 const BESIDE: [&str; 3] = ["lib", "start", "shared"];
 
-/// What all rooms within `control` may name: how things fail, clock and bells, locks, and that struct.
+/// What all rooms within `control` may name: how things fail, clocks and what wakes loops, locks, and that struct.
 const GROUND: [&str; 4] = ["error", "wake", "lock", "shared"];
 
 /// Of what that struct is made for the most part, and who is given only what he needs of it: these must

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use api::cluster::NodeTask;
 use protocol::amount::Amount;
 use protocol::ids::{JobId, NodeName, VirtualClusterName};
-use scheduler::model::{Demand, Running, Standing};
+use scheduler::model::{Demand, QosClass, Running};
 
 use crate::known::active::Active;
 
@@ -57,7 +57,7 @@ impl Holdings {
     /// A job holds something else than before, or perhaps the same.
     pub(super) fn change(&mut self, job: &Active, before: Option<&Running>, after: &Running) {
         let is_same = before.is_some_and(|before| {
-            before.standing == after.standing
+            before.qos_class == after.qos_class
                 && before.virtual_cluster == after.virtual_cluster
                 && before.tasks == after.tasks
         });
@@ -83,7 +83,7 @@ impl Holdings {
                 task,
                 demand: *demand,
                 virtual_cluster: virtual_cluster.clone(),
-                borrowed: running.standing == Standing::Borrowed,
+                borrowed: running.qos_class == QosClass::Borrowed,
             };
             let there = self.piece_mut(&place.node).entry(place.node.clone()).or_default();
             let there = Arc::make_mut(there);

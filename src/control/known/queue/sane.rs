@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use scheduler::model::{Standing, WHOLE_GPU};
+use scheduler::model::{QosClass, WHOLE_GPU};
 
 use super::holdings::Holdings;
 use super::state::Queue;
@@ -14,7 +14,7 @@ impl Queue {
             assert!(self.jobs.contains_key(job), "{job} holds a place or is to stop: it is known");
         }
         for (job, running) in &self.running {
-            let borrows = running.standing == Standing::Borrowed;
+            let borrows = running.qos_class == QosClass::Borrowed;
             assert!(!borrows || self.borrowing.contains(job), "{job} borrows: it is looked at");
         }
         for (job, known) in self.jobs.all() {

@@ -13,7 +13,7 @@ use protocol::time::Timestamp;
 use protocol::wait::WaitReason;
 use scheduler::Pass;
 use scheduler::model::{
-    Node, Placement, Preemption, Request, Running, Snapshot, Standing, VirtualCluster,
+    Node, Placement, Preemption, QosClass, Request, Running, Snapshot, VirtualCluster,
 };
 
 use super::counted::Jobs;
@@ -329,7 +329,7 @@ impl Queue {
 
     /// A job holds this. Gives what it held before.
     pub(super) fn keeps(&mut self, id: JobId, running: Running) -> Option<Running> {
-        if running.standing == Standing::Borrowed {
+        if running.qos_class == QosClass::Borrowed {
             self.borrowing.insert(id);
         }
         let before = self.running.insert(id, running.into()).map(|before| *before);
@@ -351,12 +351,12 @@ impl Queue {
         perhaps.extend(self.state.borrowing());
         for id in perhaps {
             let Some(running) = self.running.get(&id).map(Box::as_ref) else { continue };
-            let standing = self.state.standing(id).unwrap_or(running.standing);
-            if running.standing != standing {
-                let after = Running { standing, ..running.clone() };
+            let qos_class = self.state.qos_class(id).unwrap_or(running.qos_class);
+            if running.qos_class != qos_class {
+                let after = Running { qos_class, ..running.clone() };
                 self.keeps(id, after);
             }
-            if standing == Standing::Borrowed {
+            if qos_class == QosClass::Borrowed {
                 self.borrowing.insert(id);
             }
         }

@@ -347,7 +347,7 @@ fn attempt(placement: &Placement, number: u32, at: Timestamp) -> Attempt {
         job: placement.job,
         number,
         state: State::Preparing,
-        borrowed: placement.standing == scheduler::model::Standing::Borrowed,
+        borrowed: placement.qos_class == scheduler::model::QosClass::Borrowed,
         placed_at: at,
         started_at: None,
         completed_at: None,
@@ -382,7 +382,7 @@ fn essence(queue: &Queue) -> (Vec<Node>, Vec<Running>, Vec<Request>) {
     running.sort_by_key(|running| running.job);
     for running in &mut running {
         // Borrowed work comes to count on a share, which the records do not tell.
-        running.standing = scheduler::model::Standing::Borrowed;
+        running.qos_class = scheduler::model::QosClass::Borrowed;
     }
     (nodes, running, waiting)
 }

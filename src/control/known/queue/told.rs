@@ -9,16 +9,16 @@ use database::jobs::JobUpdate;
 use database::tasks::Task;
 use protocol::ids::{GpuType, JobId, PortLabel, UserName, VirtualClusterName};
 use protocol::resources::MIN_MEMORY_MB;
-use protocol::spec::{Deadline, JobSpec, NodeWish, PortRequest, Priority, TaskRole, TimeLimit};
+use protocol::spec::{Deadline, JobSpec, NodeSelector, PortRequest, Priority, TaskRole, TimeLimit};
 use protocol::time::Timestamp;
 use scheduler::Like;
-use scheduler::model::{Demand, GaveWay, Placement, Request, RoleRequest, Running, Standing, Turn};
+use scheduler::model::{Demand, GaveWay, Placement, QosClass, Request, RoleRequest, Running, Turn};
 
 use super::state::Queue;
 use crate::known::active::{Active, ActiveJobs};
+use crate::known::dirty::Touched;
 use crate::known::lacks::Lacks;
 use crate::known::runs::{self, Past};
-use crate::known::told::Touched;
 use crate::wake::now;
 
 /// What was read anew.
@@ -173,7 +173,7 @@ pub(super) fn running_of_job(
         virtual_cluster: job.row.virtual_cluster.clone(),
         tasks: held,
         gpu_types: gpu_types(&job.spec),
-        standing: known.map_or_else(|| standing(borrowed), |known| known.standing),
+        qos_class: known.map_or_else(|| qos_class(borrowed), |known| known.qos_class),
         turn: turn(job, expected_ms),
         started_at,
         limit_ms: limit,
@@ -195,8 +195,8 @@ fn turn(job: &Active, expected_ms: Option<i64>) -> Turn {
 }
 
 /// By what right an attempt runs.
-fn standing(borrowed: bool) -> Standing {
-    if borrowed { Standing::Borrowed } else { Standing::Guaranteed }
+fn qos_class(borrowed: bool) -> QosClass {
+    if borrowed { QosClass::Borrowed } else { QosClass::Guaranteed }
 }
 
 /// A job that has just been given its place.
@@ -217,7 +217,7 @@ pub(super) fn running_of_placement(
         virtual_cluster: job.row.virtual_cluster.clone(),
         tasks: tasks.collect(),
         gpu_types: gpu_types(&job.spec),
-        standing: placement.standing,
+        qos_class: placement.qos_class,
         turn: turn(job, expected_ms),
         started_at: at,
         limit_ms: limit,
@@ -334,7 +334,7 @@ pub(super) fn least(
         expected_ms: None,
         avoid: Vec::new(),
         lacks: BTreeMap::new(),
-        nodes: NodeWish::default(),
+        nodes: NodeSelector::default(),
         roles: vec![role],
     }
 }

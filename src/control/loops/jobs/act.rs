@@ -19,8 +19,8 @@ use super::memory::{Known, Memory};
 use super::outcome::Outcome;
 use super::settle::settled;
 use super::turns::Turns;
-use crate::container::launch::gate::Gate;
-use crate::container::launch::put_off::PutOffs;
+use crate::container::launch::backoff::Backoffs;
+use crate::container::launch::semaphore::FairSemaphore;
 use crate::container::launch::{self, Attempts, Launch};
 use crate::known::active::Active;
 use crate::known::cluster::Observation;
@@ -52,9 +52,9 @@ pub(super) struct Acts {
     running: TaskTracker,
     pub(super) memory: Arc<Memory>,
     attempts: Attempts,
-    put_offs: Arc<PutOffs>,
-    gate: Arc<Gate>,
-    of_nodes: Mutex<HashMap<NodeName, Arc<Gate>>>,
+    backoffs: Arc<Backoffs>,
+    semaphore: Arc<FairSemaphore>,
+    of_nodes: Mutex<HashMap<NodeName, Arc<FairSemaphore>>>,
     explaining: Arc<Turns>,
     pub(super) tidying: Arc<Turns>,
     /// Nodes where tidying has failed.
@@ -69,8 +69,8 @@ impl Acts {
             running: TaskTracker::new(),
             memory: Arc::default(),
             attempts: Attempts::default(),
-            put_offs: Arc::default(),
-            gate: Arc::new(Gate::new(ROOM, SHARE)),
+            backoffs: Arc::default(),
+            semaphore: Arc::new(FairSemaphore::new(ROOM, SHARE)),
             of_nodes: Mutex::default(),
             explaining: Arc::new(Turns::new(EXPLAINED_AT_ONCE.0, EXPLAINED_AT_ONCE.1)),
             tidying: Arc::new(Turns::new(TIDIED_AT_ONCE.0, TIDIED_AT_ONCE.1)),
@@ -109,13 +109,13 @@ impl Acts {
 
     /// Forgets attempts that were put off and are not the current ones of their jobs any more.
     pub(super) fn forget_attempts_but(&self, is_current: impl Fn(JobId, u32) -> bool) {
-        self.put_offs.forget_all_but(is_current);
+        self.backoffs.forget_all_but(is_current);
     }
 
     /// Launches a task, unless its job is put off.
     pub(super) fn launch(&self, case: &Case, task: &Task) {
         let attempt = (case.id(), task.key.attempt);
-        if let Some(ours) = self.put_offs.waits(attempt, Instant::now()) {
+        if let Some(ours) = self.backoffs.waits(attempt, Instant::now()) {
             self.shared.jobs.progress().insert(task.key, ours.said().to_owned());
             return;
         }
@@ -128,9 +128,9 @@ impl Acts {
                 attempt: self.attempts.get(&case.job, &case.tasks, &case.attempt),
                 task: task.key,
                 epoch: task.epoch,
-                gate: Arc::clone(&self.gate),
+                semaphore: Arc::clone(&self.semaphore),
                 of_node: self.of_node(&task.placement.node),
-                put_offs: Arc::clone(&self.put_offs),
+                backoffs: Arc::clone(&self.backoffs),
             };
             async move {
                 let launched = launch::launch(launch, Arc::clone(&engine), cancel).await;
@@ -242,12 +242,12 @@ impl Acts {
                 shared.counts.own_failures.note_panic();
                 Outcome::Failed(format!("this server panicked: {panic}"))
             });
-            memory.ended(key, shared.live.moments.next(), |known| note(known, key, outcome));
+            memory.ended(key, shared.live.clock.next(), |known| note(known, key, outcome));
             if let Some(node) = node {
                 look_again(&shared.nodes, &node);
             }
             shared.live.look_at(key);
-            shared.live.bells.jobs.ring();
+            shared.live.wakeups.jobs.wake();
         });
     }
 
@@ -259,10 +259,10 @@ impl Acts {
         }
     }
 
-    fn of_node(&self, node: &NodeName) -> Arc<Gate> {
+    fn of_node(&self, node: &NodeName) -> Arc<FairSemaphore> {
         let mut of_nodes = lock(&self.of_nodes);
         let of_node = of_nodes.entry(node.clone());
-        Arc::clone(of_node.or_insert_with(|| Arc::new(Gate::new(AT_ONCE, AT_ONCE))))
+        Arc::clone(of_node.or_insert_with(|| Arc::new(FairSemaphore::new(AT_ONCE, AT_ONCE))))
     }
 }
 

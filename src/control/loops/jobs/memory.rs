@@ -9,7 +9,7 @@ use protocol::ids::TaskKey;
 use protocol::time::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use crate::container::launch::put_off::backoff;
+use crate::container::launch::backoff::pause_after;
 use crate::lock::lock;
 
 /// What is remembered of tasks.
@@ -60,7 +60,7 @@ impl Known {
     /// Nothing is tried for a while, longer after each failure in a row.
     pub(super) fn failed(&mut self, key: TaskKey, message: &str) {
         self.failures += 1;
-        self.not_before = Some(Instant::now() + backoff(self.failures));
+        self.not_before = Some(Instant::now() + pause_after(self.failures));
         tracing::warn!(?key, %message, failures = self.failures, "an action failed");
     }
 

@@ -138,8 +138,8 @@ fn tell(live: &Live, decided: &[(&Case, Decision)], as_known: bool) {
     }
     if freed {
         live.tell(Change::Cluster);
-        live.bells.schedule.ring();
+        live.wakeups.schedule.wake();
         // An ending is decided in steps: the next one can be taken at once.
-        live.bells.jobs.ring();
+        live.wakeups.jobs.wake();
     }
 }

@@ -60,7 +60,7 @@ async fn keep(
     nodes: Vec<ToKeep<NodeName>>,
 ) -> bool {
     // Another server that leads meanwhile has measured for longer, and keeps that in the same place.
-    if !shared.store.database.mandate().acts() {
+    if !shared.store.database.fencing_token().acts() {
         return false;
     }
     let mut writes: Vec<BoxFuture<'_, Result<(), StorageError>>> = Vec::new();

@@ -59,7 +59,7 @@ async fn look(shared: &Shared, at: Timestamp) -> Result<(), Failed> {
     };
     let to_warn = shared.readings.idle.look(holders, &peaks, rule_of, &kept, at);
     if shared.readings.idle.stops_any() {
-        shared.live.bells.schedule.ring();
+        shared.live.wakeups.schedule.wake();
     }
     if to_warn.is_empty() {
         return Ok(());

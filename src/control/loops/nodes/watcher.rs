@@ -22,8 +22,8 @@ use super::sorting::{Sorted, Sorter, Unsorted};
 use crate::container::probe;
 use crate::known::cluster::{Contact, Observation, wanted};
 use crate::known::engine_calls::OfNode;
+use crate::known::heartbeats::says_the_same;
 use crate::known::quarantine::Held;
-use crate::known::sightings::says_the_same;
 use crate::known::turns::{self, Turn};
 use crate::records::health;
 use crate::shared::Shared;
@@ -136,8 +136,8 @@ impl Watcher {
     /// Connects and watches until the engine is lost.
     async fn watch(&mut self, failures: &mut usize) -> engine::Result<()> {
         let calls = Arc::clone(&self.shared.counts.engine_calls);
-        let mandate = self.shared.store.database.mandate().clone();
-        let calls = OfNode { node: self.name.clone(), calls, mandate };
+        let fencing_token = self.shared.store.database.fencing_token().clone();
+        let calls = OfNode { node: self.name.clone(), calls, fencing_token };
         let engine = engine::measured(engine::connect(&self.options)?, Arc::new(calls));
         let info = self.ask(engine.as_ref()).await?;
         // Subscribing comes before the first look, so that nothing falls between the two.
@@ -190,7 +190,7 @@ impl Watcher {
                     Box::pin(self.read(reading)).await;
                     let info = self.ask(engine.as_ref()).await?;
                     self.found(info);
-                    self.shared.nodes.sightings.probed(&self.name);
+                    self.shared.nodes.heartbeats.probed(&self.name);
                 }
                 // Who asks wants to see what there is now: what is gone is forgotten.
                 () = self.probe.notified(), if finds_gpus && probing.is_none() => {
@@ -282,7 +282,7 @@ impl Watcher {
 
     async fn look_now(&mut self, engine: &Arc<dyn Engine>, called: bool) -> engine::Result<bool> {
         let began = Instant::now();
-        let looked = self.shared.live.moments.next();
+        let looked = self.shared.live.clock.next();
         // What is not known to be ours is not acted on: nothing new is seen until that is.
         let Some(Sorted { ours: containers, held }) = self.sorted(engine.as_ref()).await? else {
             return Ok(false);
@@ -307,7 +307,7 @@ impl Watcher {
         };
         self.shared.nodes.observations().insert(self.name.clone(), observation);
         if called || is_new {
-            self.shared.live.bells.jobs.ring();
+            self.shared.live.wakeups.jobs.wake();
         }
         // Each look goes through all of them: where much happens, it is looked less often and at more of it.
         rest_after(began, differ).await;
@@ -395,7 +395,7 @@ impl Watcher {
     fn found(&mut self, info: EngineInfo) {
         let at = now();
         self.is_lost = false;
-        self.shared.nodes.sightings.answered(&self.name, at);
+        self.shared.nodes.heartbeats.answered(&self.name, at);
         let (engine_id, is_anothers) =
             self.shared.nodes.engines.told(info.id.as_deref(), &self.name);
         let no_guest = || self.shared.containers.guests.problem(info.architecture.as_ref());
@@ -443,7 +443,7 @@ impl Watcher {
         self.shared.nodes.observations().insert(self.name.clone(), Observation::Silent);
         let last =
             self.shared.nodes.cluster().node(&self.name).and_then(|node| node.observed.clone());
-        let answered = self.shared.nodes.sightings.last_answer(&self.name);
+        let answered = self.shared.nodes.heartbeats.last_answer(&self.name);
         let is_own = |id: &String| self.shared.nodes.engines.is(id, &self.name);
         self.saw(NodeObserved {
             reachable: false,
@@ -456,14 +456,14 @@ impl Watcher {
             taken: self.taken(),
             capacity: last.and_then(|last| last.capacity.clone()),
         });
-        self.shared.live.bells.jobs.ring();
+        self.shared.live.wakeups.jobs.wake();
     }
 
     /// Reports what differs from what was reported last, or else from what is known. Gives it back as it is known;
     /// nothing of a node that is gone: its watcher is about to be stopped.
     fn saw(&self, observed: NodeObserved) -> Option<Arc<NodeObserved>> {
         // In this order: what was reported is known before it counts as stored.
-        let reported = self.shared.nodes.sightings.reported(&self.name);
+        let reported = self.shared.nodes.heartbeats.reported(&self.name);
         let cluster = self.shared.nodes.cluster();
         let node = cluster.node(&self.name)?;
         let network = match self.options.network {
@@ -476,8 +476,8 @@ impl Watcher {
             return Some(known);
         }
         let observed = Arc::new(observed);
-        self.shared.nodes.sightings.report(&self.name, Arc::clone(&observed));
-        self.shared.live.bells.sightings.ring();
+        self.shared.nodes.heartbeats.report(&self.name, Arc::clone(&observed));
+        self.shared.live.wakeups.heartbeats.wake();
         Some(observed)
     }
 }

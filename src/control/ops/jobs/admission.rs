@@ -162,7 +162,7 @@ fn may_be_found(nodes: &KnownNodes, cluster: &Cluster, reason: &WaitReason) -> b
         let NodeSettings { name, gpus, gpu_runtime, .. } = &node.settings;
         let found = node.observed.as_ref().is_some_and(|observed| observed.gpus.is_some());
         let known = gpus.is_some() || !gpu_runtime.finds_gpus() || found;
-        !known && !nodes.sightings.was_probed(name)
+        !known && !nodes.heartbeats.was_probed(name)
     };
     of_gpus && cluster.records().any(not_asked)
 }

@@ -72,8 +72,8 @@ pub(super) async fn set(
         return Err(runs_no_more(row));
     }
     shared.live.tell_job(row.id, &row.key, row.state);
-    shared.live.bells.schedule.ring();
-    shared.live.bells.jobs.ring();
+    shared.live.wakeups.schedule.wake();
+    shared.live.wakeups.jobs.wake();
     Ok(())
 }
 

@@ -100,7 +100,7 @@ async fn alarms_have_their_figures() {
     assert_eq!((times.count, times.within.len()), (2, 9));
     assert!(figures.database_bytes.is_some_and(|bytes| bytes > 4_096));
     for name in
-        ["submissions", "nodes", "sightings", "schedule", "jobs", "lists", "images", "sweep"]
+        ["submissions", "nodes", "heartbeats", "schedule", "jobs", "lists", "images", "sweep"]
     {
         let known = figures.loops.iter().find(|pass| pass.name == name);
         assert!(known.is_some_and(|pass| pass.age <= pass.patience), "{name}: {figures:#?}");

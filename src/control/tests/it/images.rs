@@ -13,7 +13,7 @@ use protocol::state::State;
 
 use crate::house::{House, PATIENCE, admin, close, job, key, submit, until_state};
 
-fn wish(job: &str, name: &str, registry: &str) -> SaveImage {
+fn request(job: &str, name: &str, registry: &str) -> SaveImage {
     SaveImage {
         task: TaskOfJob { job: key(job), role: "worker".parse().unwrap(), index: 0 },
         name: name.to_owned(),
@@ -50,7 +50,7 @@ async fn a_save_outlives_its_task_and_the_server() {
     let control = house.start().await;
     submit(&control.backend, job("short", 1, 0, "sleep 1", "")).await;
     until_state(&control.backend, "short", State::Running).await;
-    let begun = control.backend.images.save(&admin(), &wish("short", "made", "")).await.unwrap();
+    let begun = control.backend.images.save(&admin(), &request("short", "made", "")).await.unwrap();
     assert_eq!((begun.state, begun.image.as_str()), (ImageState::Saving, "saved/admin/made:1"));
     until_state(&control.backend, "short", State::Succeeded).await;
     assert_eq!(house.node(0).containers().len(), 1, "it is being saved");
@@ -61,7 +61,7 @@ async fn a_save_outlives_its_task_and_the_server() {
     assert_eq!(images[0].state, ImageState::Saved, "{images:#?}");
     assert!(images[0].bytes.is_some());
     house.node(0).until_empty().await;
-    let gone = control.backend.images.save(&admin(), &wish("short", "late", "")).await;
+    let gone = control.backend.images.save(&admin(), &request("short", "late", "")).await;
     let gone = gone.unwrap_err();
     assert_eq!(gone.code, ErrorCode::ConflictImageError, "nothing of the server's has failed");
     assert!(gone.message.contains("has no container on"), "{gone}");
@@ -78,7 +78,7 @@ async fn what_is_pushed_leaves_nothing_on_its_node() {
     submit(backend, job("runs", 1, 0, "sleep 1000", "")).await;
     until_state(backend, "runs", State::Running).await;
     let save = async |name: &str, registry: &str| {
-        backend.images.save(&admin(), &wish("runs", name, registry)).await.map(drop)
+        backend.images.save(&admin(), &request("runs", name, registry)).await.map(drop)
     };
     save("pushed", "r.org/team/torch:1").await.unwrap();
     save("refused", "r.org/denied/torch:1").await.unwrap();
@@ -114,7 +114,7 @@ async fn only_registries_that_are_named_are_asked() {
     submit(backend, job("hub", 1, 0, "sleep 1000", "")).await;
     submit(backend, with_image("ours", "r.example.org/x")).await;
     until_state(backend, "hub", State::Running).await;
-    let push = wish("hub", "first", "elsewhere.example.org/x:1");
+    let push = request("hub", "first", "elsewhere.example.org/x:1");
     let refused = backend.images.save(&admin(), &push).await.unwrap_err();
     assert_eq!(refused.code, ErrorCode::ForbiddenUserError, "{refused}");
     close(&control).await;
@@ -130,7 +130,7 @@ async fn a_users_images_take_no_more_than_they_may() {
     submit(backend, job("runs", 1, 0, "sleep 1000", "")).await;
     until_state(backend, "runs", State::Running).await;
     for name in ["first", "second"] {
-        backend.images.save(&admin(), &wish("runs", name, "")).await.unwrap();
+        backend.images.save(&admin(), &request("runs", name, "")).await.unwrap();
     }
     let images = settled(backend).await;
     let saved = images.iter().filter(|image| image.state == ImageState::Saved).count();
@@ -141,7 +141,7 @@ async fn a_users_images_take_no_more_than_they_may() {
     let first = images.iter().find(|image| image.state == ImageState::Saved).unwrap();
     backend.images.remove(&admin(), first.id).await.unwrap();
     settled(backend).await;
-    backend.images.save(&admin(), &wish("runs", "third", "")).await.unwrap();
+    backend.images.save(&admin(), &request("runs", "third", "")).await.unwrap();
     assert!(settled(backend).await.iter().any(|image| image.state == ImageState::Saved));
     close(&control).await;
 }
@@ -155,7 +155,7 @@ async fn an_image_that_waits_for_a_silent_node_is_not_asked_for_without_pause() 
     let runs = until_state(backend, "runs", State::Running).await;
     let at = house.index_of(&runs.attempts[0].tasks[0].node);
     let (here, silent) = (house.node(at), house.node(1 - at));
-    let made = backend.images.save(&admin(), &wish("runs", "made", "")).await.unwrap();
+    let made = backend.images.save(&admin(), &request("runs", "made", "")).await.unwrap();
     assert_eq!(settled(backend).await[0].state, ImageState::Saved);
     silent.set_unreachable(true);
     backend.images.remove(&admin(), made.id).await.unwrap();
@@ -199,13 +199,13 @@ async fn nobody_inherits_the_images_of_who_had_his_name() {
     let text = job("bobs", 1, 0, "sleep 3", "");
     let submission = Submission { text, cloned_from: None, expected_name: None };
     let submitted = backend.jobs.submit(&bob, submission).await.unwrap();
-    let mut wish = wish("bobs", "private", "");
-    wish.task.job = submitted.key;
+    let mut request = request("bobs", "private", "");
+    request.task.job = submitted.key;
     let mut changes = backend.changes.subscribe(&admin());
-    while backend.images.size(&bob, &wish.task).await.is_err() {
+    while backend.images.size(&bob, &request.task).await.is_err() {
         changes.next().await;
     }
-    backend.images.save(&bob, &wish).await.unwrap();
+    backend.images.save(&bob, &request).await.unwrap();
     assert_eq!(settled(backend).await[0].image, "saved/bob/private:1");
     house.node(0).until_empty().await;
     backend.users.remove(&admin(), &bob.user).await.unwrap();

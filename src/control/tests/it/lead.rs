@@ -46,7 +46,7 @@ async fn lead(url: &str, name: &str) -> Lead {
 async fn start(house: &House, (url, lead): (&str, &Lead), data: &Path) -> Control {
     let moment = Duration::from_secs(5);
     let limits = Limits { connection: moment, answer: moment, ..Limits::default() };
-    let database = Database::open_by(url, limits, lead.mandate().clone()).await.unwrap();
+    let database = Database::open_by(url, limits, lead.fencing_token().clone()).await.unwrap();
     let rules = Rules { measured_every: MeasuredEvery(LOOK), ..Rules::default() };
     let options = Options { data: data.to_owned(), rules, ..house.options(database) };
     control::start(options).await.unwrap()
@@ -83,7 +83,7 @@ async fn another_server_goes_on_where_the_leader_was_cut_off() {
     way.stuck.send(true).unwrap();
 
     let second = lead(&url, "second").await;
-    assert!(!first.mandate().acts());
+    assert!(!first.fencing_token().acts());
     let two = start(&house, (&url, &second), &other_data(&house, "second")).await;
     // The first one hears and acts again, and knows nothing of what has happened since.
     way.stuck.send(false).unwrap();
@@ -100,7 +100,7 @@ async fn another_server_goes_on_where_the_leader_was_cut_off() {
     assert!(apart, "two held the same GPUs: {times:?}");
     assert_eq!((house.node(0).starts(), house.node(0).most_made()), (u64::from(JOBS), 1));
 
-    tokio::time::timeout(PATIENCE, first.mandate().lost()).await.unwrap();
+    tokio::time::timeout(PATIENCE, first.fencing_token().lost()).await.unwrap();
     let text = job("stale", 1, 0, "exit 0", "");
     let submission = Submission { text, cloned_from: None, expected_name: None };
     let refused = one.backend.jobs.submit(&admin(), submission).await.unwrap_err();
@@ -199,7 +199,7 @@ async fn follow(
     // It acts until it knows, if it is let.
     way.stuck.send(false).unwrap();
     if let Some(lead) = kept {
-        tokio::time::timeout(PATIENCE, lead.mandate().lost()).await.unwrap();
+        tokio::time::timeout(PATIENCE, lead.fencing_token().lost()).await.unwrap();
     }
     tokio::time::timeout(PATIENCE, control.shutdown()).await.unwrap();
     next
@@ -268,7 +268,7 @@ async fn what_was_measured_is_kept_by_who_leads() {
     let second = lead(&url, "second").await;
     let two = start(&house, (&url, &second), &other_data(&house, "second")).await;
     until_measured(&two, "long").await;
-    tokio::time::timeout(PATIENCE, second.mandate().acting()).await.unwrap();
+    tokio::time::timeout(PATIENCE, second.fencing_token().acting()).await.unwrap();
     two.shutdown().await;
     second.give_back(true).await;
     let storage = Storage::open(house.path().join("storage").to_str().unwrap()).unwrap();
@@ -277,7 +277,7 @@ async fn what_was_measured_is_kept_by_who_leads() {
     assert!(kept.is_some(), "it was kept at the end");
 
     way.stuck.send(false).unwrap();
-    tokio::time::timeout(PATIENCE, first.mandate().lost()).await.unwrap();
+    tokio::time::timeout(PATIENCE, first.fencing_token().lost()).await.unwrap();
     tokio::time::timeout(PATIENCE, one.shutdown()).await.unwrap();
     assert_eq!(storage.kept_metrics(&task).await.unwrap(), kept, "the first one has left it alone");
 }

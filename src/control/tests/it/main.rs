@@ -24,6 +24,7 @@ mod logs;
 mod metrics;
 mod month;
 mod mounts;
+mod node_selectors;
 mod nodes;
 mod notifications;
 mod own_failures;
@@ -45,4 +46,3 @@ mod volumes;
 #[path = "../../../database/tests/it/stage/way.rs"]
 mod way;
 mod wholes;
-mod wishes;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use database::lead::{self, Candidate, Lead, Leader, Mandate, Named, Turn};
+use database::lead::{self, Candidate, FencingToken, Lead, Leader, Named, Turn};
 use database::{ConnectionTrait as _, Database, Error, Limits, settings};
 use sea_orm::{DbBackend, Statement};
 
@@ -40,17 +40,17 @@ async fn follows(candidate: &mut Candidate) -> Result<Option<Leader>> {
 }
 
 async fn acts(lead: &Lead) -> Result<()> {
-    Ok(tokio::time::timeout(PATIENCE, lead.mandate().acting()).await?)
+    Ok(tokio::time::timeout(PATIENCE, lead.fencing_token().acting()).await?)
 }
 
 fn term(lead: &Lead) -> i64 {
-    lead.mandate().leader().unwrap().term
+    lead.fencing_token().leader().unwrap().term
 }
 
-async fn open(url: &str, mandate: &Mandate) -> Result<Database> {
+async fn open(url: &str, fencing_token: &FencingToken) -> Result<Database> {
     let moment = Duration::from_secs(5);
     let limits = Limits { connection: moment, answer: moment, ..Limits::default() };
-    Ok(Database::open_by(url, limits, mandate.clone()).await?)
+    Ok(Database::open_by(url, limits, fencing_token.clone()).await?)
 }
 
 async fn store(db: &Database, name: &str) -> database::Result<()> {
@@ -65,9 +65,9 @@ async fn one_server_leads_and_another_takes_over_when_that_is_gone() -> Result<(
     let (mut one, mut other) = (candidate(&url, "one")?, candidate(&url, "other")?);
     let first = leads(&mut one).await?;
     acts(&first).await?;
-    assert_eq!(follows(&mut other).await?.as_ref(), first.mandate().leader());
+    assert_eq!(follows(&mut other).await?.as_ref(), first.fencing_token().leader());
     // It does not say whether anything has ended.
-    let before = first.mandate().clone();
+    let before = first.fencing_token().clone();
     drop(first);
     let second = leads(&mut other).await?;
     assert_eq!(term(&second), before.leader().unwrap().term + 1);
@@ -116,19 +116,19 @@ async fn a_leader_that_is_cut_off_is_followed_and_refused() -> Result<()> {
     let way = Way::to(&url).await?;
     let (mut one, mut other) = (candidate(&way.url, "one")?, candidate(&url, "other")?);
     let first = leads(&mut one).await?;
-    let stale = open(&way.url, first.mandate()).await?;
+    let stale = open(&way.url, first.fencing_token()).await?;
     store(&stale, "before").await?;
     // It is cut off in the midst of something, which holds nobody up.
     let begun = stale.begin().await?;
     settings::set(&begun, "amid", "1").await?;
     way.stuck.send(true)?;
     let second = leads(&mut other).await?;
-    assert!(!first.mandate().acts(), "it has ceased before it could know");
-    let db = open(&url, second.mandate()).await?;
+    assert!(!first.fencing_token().acts(), "it has ceased before it could know");
+    let db = open(&url, second.fencing_token()).await?;
     store(&db, "after").await?;
     way.stuck.send(false)?;
     assert!(begun.commit().await.is_err(), "what it had begun is not stored");
-    tokio::time::timeout(PATIENCE, first.mandate().lost()).await?;
+    tokio::time::timeout(PATIENCE, first.fencing_token().lost()).await?;
     let refused = async {
         loop {
             let error = store(&stale, "stale").await.expect_err("it leads no more");
@@ -149,7 +149,7 @@ async fn a_leader_that_is_cut_off_is_followed_and_refused() -> Result<()> {
 async fn a_leader_goes_on_after_its_session_broke_off_if_nobody_has_led_since() -> Result<()> {
     let url = new_database().await?;
     let lead = leads(&mut candidate(&url, "one")?).await?;
-    let db = open(&url, lead.mandate()).await?;
+    let db = open(&url, lead.fencing_token()).await?;
     let admin = Database::open(&url).await?;
     let session = holder(&admin).await?.unwrap();
     let end = format!("SELECT pg_terminate_backend({session})");
@@ -164,7 +164,7 @@ async fn a_leader_goes_on_after_its_session_broke_off_if_nobody_has_led_since() 
     acts(&lead).await?;
     store(&db, "still").await?;
     let mut other = candidate(&url, "other")?;
-    assert_eq!(follows(&mut other).await?.as_ref(), lead.mandate().leader());
+    assert_eq!(follows(&mut other).await?.as_ref(), lead.fencing_token().leader());
     Ok(())
 }
 
@@ -181,7 +181,7 @@ async fn holder(db: &Database) -> Result<Option<i32>> {
 async fn the_server_of_a_file_leads() -> Result<()> {
     let mut only = candidate("sqlite:///nowhere/berth.db", "only")?;
     let lead = leads(&mut only).await?;
-    assert!(lead.mandate().acts() && lead.mandate().leader().is_none());
+    assert!(lead.fencing_token().acts() && lead.fencing_token().leader().is_none());
     acts(&lead).await?;
     lead.give_back(true).await;
     Ok(())

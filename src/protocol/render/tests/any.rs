@@ -11,8 +11,8 @@ use crate::amount::Amount;
 use crate::ids::{GpuType, JobName, NodeName, PortLabel, RoleName, VirtualClusterName};
 use crate::resources::Resources;
 use crate::spec::{
-    Completion, Deadline, Dialect, Grace, GraceSignal, JobSpec, NodeWish, PortRequest, Priority,
-    RegistryAuth, RetryLimit, TaskRole, Topology, TopologyLevel,
+    Completion, Deadline, Dialect, Grace, GraceSignal, JobSpec, NodeSelector, PortRequest,
+    Priority, RegistryAuth, RetryLimit, TaskRole, Topology, TopologyLevel,
 };
 
 /// Words and marks that the notations might take for something else.
@@ -223,13 +223,13 @@ fn plugins() -> impl Strategy<Value = serde_json::Value> {
     vec(ssh, 1..3).prop_map(serde_json::Value::from)
 }
 
-fn nodes() -> impl Strategy<Value = NodeWish> {
+fn nodes() -> impl Strategy<Value = NodeSelector> {
     let names = btree_set("[A-Za-z0-9._-]{1,6}", 0..3);
     let level = || option::of(prop::sample::select(TopologyLevel::ALL.to_vec()));
     let labels = btree_map("[a-z=, ]{1,4}", text(), 0..3);
     (names, labels, level(), level()).prop_map(|(names, labels, required, preferred)| {
         let names = names.into_iter().map(|name| NodeName::new(name).unwrap()).collect();
-        NodeWish { names, labels, topology: Topology { required, preferred } }
+        NodeSelector { names, labels, topology: Topology { required, preferred } }
     })
 }
 

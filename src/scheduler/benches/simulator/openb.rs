@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use protocol::cluster::{NodeCondition, Preempts, Share};
 use protocol::ids::{GpuType, JobId, NodeName, PortLabel, UserName, VirtualClusterName};
 use protocol::resources::{Capacity, Gpu, PortRange};
-use protocol::spec::{NodeWish, PortRequest, Priority};
+use protocol::spec::{NodeSelector, PortRequest, Priority};
 use protocol::time::Timestamp;
 use scheduler::State;
 use scheduler::model::{Demand, GaveWay, Node, Placement, Request, RoleRequest, VirtualCluster};
@@ -179,7 +179,7 @@ pub(crate) fn request(job: i64, demand: Demand, types: &[GpuType]) -> Request {
         expected_ms: None,
         avoid: Vec::new(),
         lacks: BTreeMap::new(),
-        nodes: NodeWish::default(),
+        nodes: NodeSelector::default(),
         roles: vec![RoleRequest {
             count: 1,
             demand,

@@ -353,7 +353,7 @@ fn print(name: &str, of: &Simulation, gpus: u32) {
 }
 
 /// For how long at most a job was overtaken after its turn had come: until when somebody of its virtual cluster
-/// started before it who came after that. Who filled a gap and delayed nobody counts as well.
+/// started before it who came after that. Who was backfilled and delayed nobody counts as well.
 fn longest_overtaken(jobs: &[Job], fates: &[Fate]) -> i64 {
     let mut clusters: BTreeMap<&VirtualClusterName, Vec<usize>> = BTreeMap::new();
     for (at, job) in jobs.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What the same jobs wait under other policies, in the same run: first come, first served; the same with gaps
+//! What the same jobs wait under other policies, in the same run: first come, first served; the same with backfill
 //! filled (EASY backfill); the shortest first. Whoever goes by run times knows them exactly. Nobody gives way,
 //! and each job has as few nodes as will do.
 
@@ -58,7 +58,7 @@ impl Free {
 
 /// Until when a job that finds no room waits, and how many GPUs are free then beyond its own.
 #[derive(Debug, Clone, Copy)]
-struct Gap {
+struct Window {
     until: i64,
     spare: u32,
 }
@@ -72,7 +72,7 @@ struct Replay<'a> {
     waiting: BTreeSet<(i64, usize)>,
     ends: BTreeSet<(i64, usize)>,
     /// Of the first of those who wait.
-    gap: Option<Gap>,
+    window: Option<Window>,
     waited: Vec<i64>,
 }
 
@@ -85,7 +85,7 @@ impl<'a> Replay<'a> {
             places: vec![Places::new(); jobs.len()],
             waiting: BTreeSet::new(),
             ends: BTreeSet::new(),
-            gap: None,
+            window: None,
             waited: vec![0; jobs.len()],
         }
     }
@@ -116,13 +116,14 @@ impl<'a> Replay<'a> {
         let mut failed = BTreeSet::new();
         let mut after = Bound::Unbounded;
         while let Some(key) = self.waiting.range((after, Bound::Unbounded)).next().copied() {
-            if self.free.gpus() == 0 && (self.gap.is_some() || self.policy != Policy::Backfill) {
+            if self.free.gpus() == 0 && (self.window.is_some() || self.policy != Policy::Backfill) {
                 return;
             }
             let Job { gpus, runs, .. } = *self.jobs[key.1];
             let is_first = self.waiting.first() == Some(&key);
-            let gap = self.gap.filter(|_| !is_first);
-            let may = gap.is_none_or(|gap| now + runs <= gap.until || gpus <= gap.spare);
+            let window = self.window.filter(|_| !is_first);
+            let may =
+                window.is_none_or(|window| now + runs <= window.until || gpus <= window.spare);
             if may && !failed.contains(&gpus) {
                 if let Some(places) = self.free.take(gpus) {
                     self.start(key, places, now);
@@ -133,8 +134,8 @@ impl<'a> Replay<'a> {
                 }
                 failed.insert(gpus);
             }
-            if is_first && self.policy == Policy::Backfill && self.gap.is_none() {
-                self.gap = Some(self.gap_before(gpus));
+            if is_first && self.policy == Policy::Backfill && self.window.is_none() {
+                self.window = Some(self.window_before(gpus));
             }
             after = Bound::Excluded(key);
         }
@@ -143,9 +144,10 @@ impl<'a> Replay<'a> {
     fn start(&mut self, key: (i64, usize), places: Places, now: i64) {
         let Job { gpus, runs, submitted, .. } = *self.jobs[key.1];
         if self.waiting.first() == Some(&key) {
-            self.gap = None;
-        } else if let Some(gap) = self.gap.as_mut().filter(|gap| now + runs > gap.until) {
-            gap.spare -= gpus;
+            self.window = None;
+        } else if let Some(window) = self.window.as_mut().filter(|window| now + runs > window.until)
+        {
+            window.spare -= gpus;
         }
         self.waiting.remove(&key);
         self.places[key.1] = places;
@@ -153,15 +155,15 @@ impl<'a> Replay<'a> {
         self.waited[key.1] = now - submitted;
     }
 
-    fn gap_before(&self, gpus: u32) -> Gap {
+    fn window_before(&self, gpus: u32) -> Window {
         let mut free = self.free.clone();
         for (until, job) in &self.ends {
             free.give(&self.places[*job]);
             if free.gpus() >= gpus && free.take(gpus).is_some() {
-                return Gap { until: *until, spare: free.gpus() };
+                return Window { until: *until, spare: free.gpus() };
             }
         }
-        Gap { until: i64::MAX, spare: 0 }
+        Window { until: i64::MAX, spare: 0 }
     }
 }
 

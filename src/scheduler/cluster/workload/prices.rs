@@ -1,7 +1,7 @@
 //! What GPU types cost whoever leaves the choice, by the part of all demand that insists on them.
 //!
-//! Wishes change from one day to the next, and after a start few tasks are known: so prices are looked at much
-//! more often than the rest of the mix, and become others only where that is more than a little, since then all
+//! Demand changes from one day to the next, and after a start few tasks are known: so prices are looked at much
+//! more often than the rest of the workload, and become others only where that is more than a little, since then all
 //! scores are made anew. Who comes again is one of those who will need places next, and so is counted among them
 //! again, but he wishes for no more than before.
 //!
@@ -19,7 +19,7 @@ use crate::model::WHOLE_GPU;
 use crate::numbers::amounts::Amounts;
 use crate::numbers::gpus::{Bits, positions};
 use crate::numbers::kind::Kind;
-use crate::numbers::request::Ask;
+use crate::numbers::request::TaskRequest;
 
 /// No type is dearer: what nearly nobody has and somebody insists on.
 const DEAREST: i64 = 16 * UNIT;
@@ -45,8 +45,8 @@ pub(crate) struct Goods {
 
 impl Goods {
     /// What so many tasks ask for.
-    pub(crate) fn asked(ask: &Ask, tasks: u32) -> Self {
-        let (gpus, each) = (ask.gpu_milli(), ask.each);
+    pub(crate) fn asked(request: &TaskRequest, tasks: u32) -> Self {
+        let (gpus, each) = (request.gpu_milli(), request.each);
         let (cpus, memory) = (each.cpus.min(1 << 30), each.memory.min(1 << 30));
         Self { gpus, cpus, memory }.map(|amount| amount.saturating_mul(tasks.into()))
     }
@@ -93,7 +93,7 @@ pub(crate) fn supply<'a>(
 
 /// What those insist on who came.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Wishes {
+pub(super) struct DemandCounts {
     /// By the types that will do.
     asked: BTreeMap<Bits, Goods>,
     tasks: u64,
@@ -101,11 +101,11 @@ pub(super) struct Wishes {
     again_at: u64,
 }
 
-impl Wishes {
-    fn count(&mut self, ask: &Ask, tasks: u32) {
-        if ask.gpus > 0 {
-            let asked = self.asked.entry(ask.types).or_default();
-            *asked = asked.plus(Goods::asked(ask, tasks));
+impl DemandCounts {
+    fn count(&mut self, request: &TaskRequest, tasks: u32) {
+        if request.gpus > 0 {
+            let asked = self.asked.entry(request.types).or_default();
+            *asked = asked.plus(Goods::asked(request, tasks));
         }
         self.tasks += u64::from(tasks);
     }
@@ -169,19 +169,19 @@ fn price(needed: Goods, supply: Goods) -> Goods {
 
 impl Workload {
     /// Counts tasks that came for the first time among those that wish for something.
-    pub(crate) fn count_wishes(&mut self, ask: &Ask, tasks: u32) {
-        self.wishes.count(ask, tasks);
+    pub(crate) fn count_demand(&mut self, request: &TaskRequest, tasks: u32) {
+        self.demand.count(request, tasks);
     }
 
     /// Whether so much came that the prices may be others.
     pub(crate) fn prices_are_due(&self) -> bool {
-        self.wishes.tasks >= self.wishes.again_at
+        self.demand.tasks >= self.demand.again_at
     }
 
     /// Learns the prices; says whether any is another. `supply`: what there is of each type.
     pub(crate) fn learn_prices(&mut self, supply: &[Goods]) -> bool {
-        let prices = self.wishes.prices(supply);
-        self.wishes.looked_at();
+        let prices = self.demand.prices(supply);
+        self.demand.looked_at();
         let before = &self.losses.prices;
         let by = |one: i64, other: i64| i64::from((one - other).abs() > one.max(other) / STEP);
         let differ = |(one, other): (&Goods, &Goods)| one.with(*other, by) != Goods::default();
@@ -243,7 +243,7 @@ mod tests {
 
     fn prices(state: &State) -> Vec<i64> {
         let types = 0..state.cluster.names.types.len();
-        types.map(|number| state.cluster.mix.losses.prices[number].gpus).collect()
+        types.map(|number| state.cluster.workload.losses.prices[number].gpus).collect()
     }
 
     #[test]

@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::desk::Desk;
+use super::active_router::ActiveRouter;
 use crate::config::Config;
 use crate::listen::tls::Tls;
 use crate::listen::{self, Door, Limits, Machine, OwnHosts, ServersKey};
@@ -97,16 +97,16 @@ impl Doors {
     /// Answers requests until `stop`, then takes no more and gives those under way their time.
     pub(super) async fn answer(
         self,
-        desk: &Desk,
+        active: &ActiveRouter,
         stop: impl Future<Output = ()>,
         shutdown: &CancellationToken,
     ) {
         let Self { sockets, portal, redirect: (redirect, ways), metrics, servers, .. } = self;
         let served = futures::future::join4(
-            listen::serve(sockets.portal, portal, desk.router(|role| &role.portal), shutdown),
+            listen::serve(sockets.portal, portal, active.router(|role| &role.portal), shutdown),
             listen::serve(sockets.redirect, redirect, ways, shutdown),
-            listen::serve(sockets.metrics, metrics, desk.router(|role| &role.metrics), shutdown),
-            listen::serve(sockets.servers, servers, desk.router(|role| &role.servers), shutdown),
+            listen::serve(sockets.metrics, metrics, active.router(|role| &role.metrics), shutdown),
+            listen::serve(sockets.servers, servers, active.router(|role| &role.servers), shutdown),
         );
         let farewell = async {
             stop.await;

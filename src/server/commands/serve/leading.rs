@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use anyhow::Context;
 use control::{Consent, Control};
-use database::lead::{Lead, Mandate};
+use database::lead::{FencingToken, Lead};
 use database::{Database, Limits};
 use protocol::time::Timestamp;
 use storage::Storage;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::desk::{Desk, Routers};
+use super::active_router::{ActiveRouter, Routers};
 use super::private;
 use crate::auth::session_store::{SessionDatabase, Store};
 use crate::config::{Config, Demonstration, Providers};
@@ -44,12 +44,13 @@ impl Leading {
     pub(super) async fn begin(
         (config, consent): (&Config, Consent),
         lead: Lead,
-        (desk, shutdown): (&Desk, &CancellationToken),
+        (active, shutdown): (&ActiveRouter, &CancellationToken),
     ) -> anyhow::Result<Self> {
         let Providers { options: sign_in, oidc, ways } = config.sign_in.providers()?;
         // What is asked is compared with it: it is made meanwhile, so that nobody's first question waits for it.
         drop(tokio::task::spawn_blocking(openapi::document));
-        let control = start_control((config, consent), sign_in, lead.mandate().clone()).await?;
+        let control =
+            start_control((config, consent), sign_in, lead.fencing_token().clone()).await?;
         let (control, tasks) = (Arc::new(control), TaskTracker::new());
         let over = shutdown.child_token();
         if config.demo == Demonstration::Living {
@@ -70,7 +71,7 @@ impl Leading {
             limits: config.limits,
             metrics_token: config.metrics.token.clone(),
             metrics_of_jobs: config.metrics.jobs,
-            steady: config.tls.is_on().then(|| desk.of_certificate()).into_iter().collect(),
+            steady: config.tls.is_on().then(|| active.of_certificate()).into_iter().collect(),
             shutdown: over.clone(),
         };
         let probe = Arc::new(OfControl::new(Arc::clone(&control)));
@@ -78,7 +79,7 @@ impl Leading {
         let beside = state.tasks.clone();
         let portal = router(state.clone(), Store::new(control.clone()));
         let servers = portal.clone();
-        desk.set(Some(Routers { portal, metrics: metrics_router(state), servers }));
+        active.set(Some(Routers { portal, metrics: metrics_router(state), servers }));
         Ok(Self { lead, control, beside, tasks, over })
     }
 
@@ -89,7 +90,7 @@ impl Leading {
 
     /// Returns once another server leads.
     pub(super) async fn lost(&self) {
-        self.lead.mandate().lost().await;
+        self.lead.fencing_token().lost().await;
     }
 
     /// Ends everything, and lets another server lead.
@@ -113,7 +114,7 @@ impl Leading {
 async fn start_control(
     (config, consent): (&Config, Consent),
     sign_in: control::SignInOptions,
-    mandate: Mandate,
+    fencing_token: FencingToken,
 ) -> anyhow::Result<Control> {
     let data = &config.data;
     std::fs::DirBuilder::new()
@@ -125,7 +126,8 @@ async fn start_control(
     if let Some(key) = &config.key_file {
         private::what_is_given(key);
     }
-    let database = Database::open_by(&config.database_url(), Limits::default(), mandate).await;
+    let database =
+        Database::open_by(&config.database_url(), Limits::default(), fencing_token).await;
     let database = database.context("database.url")?;
     let storage = Storage::open_with(config.storage_options()).context("storage")?;
     let root = config.storage_options().root;
@@ -133,8 +135,8 @@ async fn start_control(
         private::what_tasks_leave(&root);
     }
     let mut first_password = None;
-    if let Some(mood) = config.demo.mood() {
-        first_password = demonstrate(config, (mood, consent), &database, &storage).await?;
+    if let Some(mode) = config.demo.mode() {
+        first_password = demonstrate(config, (mode, consent), &database, &storage).await?;
     }
     let options = control::Options {
         database,
@@ -172,7 +174,7 @@ async fn start_control(
 /// administrator's password when it was generated just now.
 async fn demonstrate(
     config: &Config,
-    (mood, consent): (demo::Mood, Consent),
+    (mode, consent): (demo::Mode, Consent),
     database: &Database,
     storage: &Storage,
 ) -> anyhow::Result<Option<String>> {
@@ -190,7 +192,7 @@ async fn demonstrate(
     if ground == demo::Ground::Empty {
         demo::seed(database, storage, now).await?;
     }
-    demo::revive(database, &installation, mood, now).await?;
+    demo::revive(database, &installation, mode, now).await?;
     Ok(first_password)
 }
 

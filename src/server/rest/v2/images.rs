@@ -19,7 +19,7 @@ type Place = (String, String, u32);
 /// How the image is to be called, and where it goes.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Wish {
+pub(super) struct SaveRequest {
     name: String,
     /// Without one, `latest`.
     #[serde(default)]
@@ -55,12 +55,12 @@ pub(super) async fn save(
     Signed(actor): Signed,
     ClientAddress(address): ClientAddress,
     Path(place): Path<Place>,
-    Fields(wish): Fields<Wish>,
+    Fields(request): Fields<SaveRequest>,
 ) -> Result<(StatusCode, Json<SavedImageView>), Failure> {
-    let Wish { name, tag, registry, auth_file } = wish;
+    let SaveRequest { name, tag, registry, auth_file } = request;
     let address = Some(address.to_string());
-    let wish = SaveImage { task: task(place)?, name, tag, registry, auth_file, address };
-    let begun = state.backend.images.save(&actor, &wish).await?;
+    let request = SaveImage { task: task(place)?, name, tag, registry, auth_file, address };
+    let begun = state.backend.images.save(&actor, &request).await?;
     Ok((StatusCode::ACCEPTED, Json(begun)))
 }
 

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::jobs::accepted;
-use super::queue::Doing;
+use super::queue::DryRunParams;
 use crate::auth::Signed;
 use crate::failure::Failure;
 use crate::rest::body::{Fields, Params};
@@ -50,7 +50,7 @@ pub(crate) async fn save(
     State(state): State<AppState>,
     Signed(actor): Signed,
     Path(name): Path<String>,
-    Params(doing): Params<Doing>,
+    Params(params): Params<DryRunParams>,
     Fields(mut settings): Fields<Map<String, Value>>,
 ) -> Result<Response, Failure> {
     let name: NodeName = name.parse()?;
@@ -58,7 +58,7 @@ pub(crate) async fn save(
     let settings: NodeSettings = serde_json::from_value(Value::Object(settings))
         .map_err(|error| Failure::new(ErrorCode::InvalidParametersError, error.to_string()))?;
     let nodes = &state.backend.nodes;
-    if doing.dry_run {
+    if params.dry_run {
         return Ok(Json(nodes.save_effect(&actor, settings).await?).into_response());
     }
     nodes.save(&actor, settings).await?;
@@ -70,10 +70,10 @@ pub(crate) async fn remove(
     State(state): State<AppState>,
     Signed(actor): Signed,
     Path(name): Path<String>,
-    Params(doing): Params<Doing>,
+    Params(params): Params<DryRunParams>,
 ) -> Result<Response, Failure> {
     let (name, nodes) = (known(&name)?, &state.backend.nodes);
-    if doing.dry_run {
+    if params.dry_run {
         return Ok(Json(nodes.remove_effect(&actor, &name).await?).into_response());
     }
     nodes.remove(&actor, &name).await?;
@@ -108,12 +108,12 @@ pub(crate) async fn drain(
     State(state): State<AppState>,
     Signed(actor): Signed,
     Path(name): Path<String>,
-    Params(doing): Params<Doing>,
+    Params(params): Params<DryRunParams>,
     Fields(draining): Fields<Draining>,
 ) -> Result<Response, Failure> {
     let name = known(&name)?;
     let (nodes, drain) = (&state.backend.nodes, draining.drain()?);
-    if doing.dry_run {
+    if params.dry_run {
         return Ok(Json(nodes.drain_effect(&actor, &name, drain).await?).into_response());
     }
     nodes.drain(&actor, &name, drain).await?;

@@ -24,7 +24,7 @@ use crate::state::AppState;
 /// `?dryRun`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-pub(crate) struct Doing {
+pub(crate) struct DryRunParams {
     #[serde(deserialize_with = "flag")]
     pub(crate) dry_run: bool,
 }
@@ -34,11 +34,11 @@ pub(crate) async fn change(
     State(state): State<AppState>,
     Signed(actor): Signed,
     Path(key): Path<String>,
-    Params(doing): Params<Doing>,
+    Params(params): Params<DryRunParams>,
     Fields(change): Fields<QueueChange>,
 ) -> Result<Response, Failure> {
     let key = job_key::parse(&key)?;
-    if doing.dry_run {
+    if params.dry_run {
         let effect = state.backend.queue.effect(&actor, &key, change).await?;
         return Ok(Json(effect).into_response());
     }
@@ -115,13 +115,13 @@ pub(crate) async fn save_virtual_cluster(
     State(state): State<AppState>,
     Signed(actor): Signed,
     Path(name): Path<String>,
-    Params(doing): Params<Doing>,
+    Params(params): Params<DryRunParams>,
     Fields(settings): Fields<Settings>,
 ) -> Result<Response, Failure> {
     let name: VirtualClusterName = name.parse()?;
     let clusters = &state.backend.virtual_clusters;
     let settings = settings.of(name.clone());
-    if doing.dry_run {
+    if params.dry_run {
         return Ok(Json(clusters.save_effect(&actor, settings).await?).into_response());
     }
     clusters.save(&actor, settings).await?;

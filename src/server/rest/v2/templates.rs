@@ -52,8 +52,8 @@ pub(crate) async fn save(
     Fields(Shared { text, description }): Fields<Shared>,
 ) -> Result<Response, Failure> {
     let name: TemplateName = name.parse()?;
-    let wish = ShareTemplate { name: name.clone(), description, text };
-    let is_new = state.backend.templates.save(&actor, wish).await?;
+    let template = ShareTemplate { name: name.clone(), description, text };
+    let is_new = state.backend.templates.save(&actor, template).await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
     Ok((status, message(format!("Share template {name} successfully."))).into_response())
 }

@@ -96,8 +96,8 @@ fn until(client: &Client, what: &str, done: impl Fn(&Client) -> bool) {
 }
 
 /// Saves the container and waits until that has ended; gives what is listed then.
-pub(crate) fn save(client: &Client, task: &str, wish: &Value) -> Value {
-    let (status, answer) = client.post(task, &wish.to_string());
+pub(crate) fn save(client: &Client, task: &str, request: &Value) -> Value {
+    let (status, answer) = client.post(task, &request.to_string());
     assert_eq!(status, 202, "{answer}");
     let begun: Value = serde_json::from_str(&answer).unwrap();
     let found = |client: &Client| {
@@ -122,8 +122,8 @@ fn refuses_bad_names_and_strangers(client: &Client) {
         assert!(status == 400 && answer.contains("allowed are"), "{name}:{tag}: {answer}");
     }
     for registry in ["team/made:1", "docker.io/saved/admin/made:1", "http://r.org/made"] {
-        let wish = json!({ "name": "made", "registry": registry }).to_string();
-        let (status, answer) = client.post(TASK, &wish);
+        let request = json!({ "name": "made", "registry": registry }).to_string();
+        let (status, answer) = client.post(TASK, &request);
         assert!(status == 400 && answer.contains("allowed are"), "{registry}: {answer}");
     }
     let bob = json!({ "username": "bob", "password": "another long one" }).to_string();

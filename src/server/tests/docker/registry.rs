@@ -113,8 +113,8 @@ fn a_container_is_pushed_to_a_private_registry() {
     let task = "/api/v2/jobs/admin~maker/tasks/main/0/image";
     let target = format!("{address}/team/made:1");
     let push = |name: &str, file: &str| {
-        let wish = json!({ "name": name, "registry": target, "authFile": file });
-        save(&client, task, &wish)
+        let request = json!({ "name": name, "registry": target, "authFile": file });
+        save(&client, task, &request)
     };
     let refused = push("without", "");
     assert_eq!(refused["state"], "FAILED", "{refused}");

@@ -30,7 +30,7 @@ use protocol::exit::{Cause, Exit};
 use protocol::ids::{JobId, JobKey, Tag, UserName, VirtualClusterName};
 use protocol::problem::Problem;
 use protocol::resources::Resources;
-use protocol::spec::{Completion, Dialect, NodeWish, Priority, RetryLimit, TimeLimit};
+use protocol::spec::{Completion, Dialect, NodeSelector, Priority, RetryLimit, TimeLimit};
 use protocol::state::State;
 use protocol::time::Timestamp;
 use tokio::sync::broadcast;
@@ -170,7 +170,7 @@ fn detail(summary: JobSummary) -> JobDetail {
         description: None,
         dialect: Dialect::Pai,
         retry_limit: RetryLimit::Times(0),
-        nodes: NodeWish::default(),
+        nodes: NodeSelector::default(),
         time_limit: None,
         grace: None,
         deadline: None,

@@ -86,8 +86,8 @@ impl Templates for World {
         let missing = || Error::new(ErrorCode::NoTemplateError, "none");
         Some(hello()).filter(|known| known.view.name == *name).ok_or_else(missing)
     }
-    async fn save(&self, _: &Actor, wish: ShareTemplate) -> Result<bool> {
-        Ok(wish.name != hello().view.name)
+    async fn save(&self, _: &Actor, template: ShareTemplate) -> Result<bool> {
+        Ok(template.name != hello().view.name)
     }
     async fn remove(&self, _: &Actor, _: &TemplateName) -> Result<()> {
         Err(Error::new(ErrorCode::NoTemplateError, "none"))

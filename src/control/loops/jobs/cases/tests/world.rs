@@ -27,7 +27,7 @@ pub(super) const MOST: u64 = 1_000;
 
 /// What is done to a container.
 #[derive(Debug, Clone, Copy)]
-enum Doing {
+enum UnderWay {
     Launch,
     Stop,
     Explain,
@@ -49,7 +49,7 @@ pub(super) struct World {
     pub(super) observations: Observations,
     moments: u64,
     memory: Memory,
-    under_way: Vec<(TaskKey, NodeName, Doing)>,
+    under_way: Vec<(TaskKey, NodeName, UnderWay)>,
     written: HashMap<TaskKey, u64>,
     pub(super) now: Timestamp,
     began: Instant,
@@ -213,10 +213,10 @@ impl World {
 
     fn begin(&mut self, action: &Action) {
         let (key, doing) = match action {
-            Action::Launch(key) => (key, Doing::Launch),
-            Action::Stop(key) | Action::LetFinish(key, _) => (key, Doing::Stop),
-            Action::Discard(key) => (key, Doing::Remove),
-            Action::Explain(key) => (key, Doing::Explain),
+            Action::Launch(key) => (key, UnderWay::Launch),
+            Action::Stop(key) | Action::LetFinish(key, _) => (key, UnderWay::Stop),
+            Action::Discard(key) => (key, UnderWay::Remove),
+            Action::Explain(key) => (key, UnderWay::Explain),
         };
         // A run that was decided on just now is read first.
         let task = self.cases.get(key.job).and_then(|case| case.task(key));
@@ -225,7 +225,7 @@ impl World {
         self.act(*key, node, doing);
     }
 
-    fn act(&mut self, key: TaskKey, node: NodeName, doing: Doing) {
+    fn act(&mut self, key: TaskKey, node: NodeName, doing: UnderWay) {
         let Some(Observation::Answers { looked, .. }) = self.observations.get(&node) else {
             return;
         };
@@ -263,7 +263,7 @@ impl World {
         for (key, node) in left {
             let task = self.tasks.get(&key);
             assert!(task.is_none_or(|task| task.state.is_final()), "{key:?} has not ended");
-            self.act(key, node, Doing::Remove);
+            self.act(key, node, UnderWay::Remove);
         }
     }
 

@@ -196,13 +196,13 @@ impl World {
         let failed = how == 3;
         let status = self.there[&node].get(&key).map(|container| container.status.clone());
         match (doing, status) {
-            (Doing::Launch, None | Some(ContainerStatus::Created)) if how < 3 => {
+            (UnderWay::Launch, None | Some(ContainerStatus::Created)) if how < 3 => {
                 self.set(&node, key, ContainerStatus::Running { started_at: self.now });
             }
-            (Doing::Stop, Some(ContainerStatus::Running { started_at })) if !failed => {
+            (UnderWay::Stop, Some(ContainerStatus::Running { started_at })) if !failed => {
                 self.exits(&node, key, (started_at, 143));
             }
-            (Doing::Remove, _) if !failed => {
+            (UnderWay::Remove, _) if !failed => {
                 self.there.get_mut(&node).unwrap().remove(&key);
             }
             _ => {}
@@ -212,14 +212,14 @@ impl World {
         let unseen = self.contacts.get(&node).is_some_and(|contact| contact.ended_before(&key));
         self.memory.ended(key, moment, |known: &mut Known| match doing {
             _ if failed => known.not_before = Some(pause),
-            Doing::Launch if how == 4 => {
+            UnderWay::Launch if how == 4 => {
                 known.launch_failed = Some(Box::new((at, exit(Cause::PortTaken))));
             }
-            Doing::Explain => {
+            UnderWay::Explain => {
                 let exit = exit(Cause::CommandFailed);
                 known.explained = Some(Box::new(Explained { exit, unseen }));
             }
-            Doing::Launch | Doing::Stop | Doing::Remove => {}
+            UnderWay::Launch | UnderWay::Stop | UnderWay::Remove => {}
         });
         self.acted.insert(key);
     }

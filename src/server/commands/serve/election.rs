@@ -9,7 +9,7 @@ use database::lead::{Candidate, Lead, Leader, Named, Turn};
 use protocol::lead::LOOK;
 use tokio_util::sync::CancellationToken;
 
-use super::desk::{Desk, Routers};
+use super::active_router::{ActiveRouter, Routers};
 use super::leading::Leading;
 use crate::config::Config;
 use crate::follow::Following;
@@ -29,26 +29,26 @@ pub(super) fn servers_key(config: &Config) -> anyhow::Result<ServersKey> {
 }
 
 /// The role of this server.
-pub(super) struct Office<'a> {
+pub(super) struct Election<'a> {
     config: &'a Config,
     consent: Consent,
     candidate: Candidate,
     following: Option<Following>,
-    desk: &'a Desk,
+    active: &'a ActiveRouter,
     shutdown: &'a CancellationToken,
 }
 
-impl<'a> Office<'a> {
+impl<'a> Election<'a> {
     /// `reached`: where other servers do, if they do.
     pub(super) fn new(
         (config, consent): (&'a Config, Consent),
         reached: Option<SocketAddr>,
-        (desk, shutdown): (&'a Desk, &'a CancellationToken),
+        (active, shutdown): (&'a ActiveRouter, &'a CancellationToken),
     ) -> anyhow::Result<Self> {
         let name = std::fs::read_to_string(NAME).unwrap_or_default().trim().to_owned();
         let server = Named { name, address: reached.map(|address| address.to_string()) };
         let candidate = Candidate::new(&config.database_url(), server).context("database.url")?;
-        Ok(Self { config, consent, candidate, following: None, desk, shutdown })
+        Ok(Self { config, consent, candidate, following: None, active, shutdown })
     }
 
     /// The first role: the server answers from now on. `None`: it follows.
@@ -78,7 +78,7 @@ impl<'a> Office<'a> {
                 };
                 if lost {
                     // Nobody answers until it is known who leads.
-                    self.desk.set(None);
+                    self.active.set(None);
                 }
                 leading.end().await;
             }
@@ -115,16 +115,16 @@ impl<'a> Office<'a> {
     }
 
     async fn lead(&mut self, lead: Lead) -> anyhow::Result<Leading> {
-        if let Some(leader) = lead.mandate().leader() {
+        if let Some(leader) = lead.fencing_token().leader() {
             tracing::info!(term = leader.term, "this server leads");
         }
         // Requests wait for what answers next.
-        self.desk.set(None);
+        self.active.set(None);
         if let Some(following) = self.following.take() {
             following.end().await;
         }
-        let Self { config, consent, desk, shutdown, .. } = *self;
-        Leading::begin((config, consent), lead, (desk, shutdown)).await
+        let Self { config, consent, active, shutdown, .. } = *self;
+        Leading::begin((config, consent), lead, (active, shutdown)).await
     }
 
     /// Passes on to this one, if it did not before.
@@ -138,7 +138,7 @@ impl<'a> Office<'a> {
         }
         let (key, stop) = (servers_key(self.config)?, self.shutdown.clone());
         let following = Following::new(leader, key, stop);
-        self.desk.set(Some(Routers {
+        self.active.set(Some(Routers {
             portal: following.router(),
             metrics: Following::metrics_router(),
             servers: Following::servers_router(),

@@ -22,7 +22,7 @@ pub(crate) struct Piece {
 
 /// What one task has.
 #[derive(Debug, Clone)]
-pub(crate) struct Claim {
+pub(crate) struct TaskAllocation {
     /// `None`: the node is not there any more.
     pub(crate) node: Option<NodeIndex>,
     pub(crate) amounts: Amounts,
@@ -38,7 +38,7 @@ pub(crate) struct Claim {
     pub(crate) block: Option<Piece>,
 }
 
-impl Claim {
+impl TaskAllocation {
     /// The same as one that borrows.
     pub(crate) fn lent(&self) -> Self {
         Self { right: Right::Borrowed, block: None, ..self.clone() }

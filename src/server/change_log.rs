@@ -18,7 +18,7 @@ const GATHER: Duration = Duration::from_millis(100);
 
 /// The changes since the server started.
 #[derive(Debug)]
-pub(crate) struct Newsroom {
+pub(crate) struct ChangeLog {
     run: u32,
     kept: Mutex<Kept>,
     ticker: watch::Sender<u64>,
@@ -35,7 +35,7 @@ struct Kept {
     latest: (u64, Bytes),
 }
 
-impl Newsroom {
+impl ChangeLog {
     pub(crate) fn new() -> Arc<Self> {
         let ticker = watch::Sender::new(0);
         Arc::new(Self { run: rand::random(), kept: Mutex::default(), ticker })
@@ -227,7 +227,7 @@ mod tests {
     #[tokio::test]
     async fn changes_are_heard_after_a_panic_and_what_was_missed_is_told() {
         let (news, steady, stop) =
-            (Newsroom::new(), Arc::<Steady>::default(), CancellationToken::new());
+            (ChangeLog::new(), Arc::<Steady>::default(), CancellationToken::new());
         let (begin, mut ticker) = (news.mark(), news.ticker());
         let lives = AtomicU32::new(0);
         let subscribe = move || match lives.fetch_add(1, Ordering::SeqCst) {
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn who_comes_back_hears_what_he_missed_and_no_more() {
-        let news = Newsroom::new();
+        let news = ChangeLog::new();
         let begin = news.mark();
         assert_eq!(news.records_after(begin), None);
         news.tell(vec![Change::Cluster, Change::Queue]);
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn what_is_forgotten_or_of_another_run_is_missed() {
-        let news = Newsroom::new();
+        let news = ChangeLog::new();
         let begin = news.mark();
         let other_run = Mark { run: begin.run.wrapping_add(1), ..begin };
         news.tell(vec![Change::Queue; KEPT]);
@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     fn what_many_listen_to_is_written_once() {
-        let news = Newsroom::new();
+        let news = ChangeLog::new();
         let begin = news.mark();
         news.tell(vec![Change::Cluster, Change::Queue]);
         let middle = news.mark();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use protocol::cluster::NodeCondition;
 use protocol::ids::JobId;
-use protocol::spec::NodeWish;
+use protocol::spec::NodeSelector;
 use protocol::wait::{ResourceKind, WaitReason};
 
 use crate::model::Answer;
@@ -38,10 +38,10 @@ fn a_job_goes_to_a_node_it_named() {
 fn nodes_that_do_not_exist_are_refused_at_the_door() {
     let story = racks();
     let absent = |names: &[&str], labels: &[(&str, &str)]| WaitReason::NodesAbsent {
-        wanted: NodeWish {
+        wanted: NodeSelector {
             names: names.iter().map(|name| node_name(name)).collect(),
             labels: labels.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
-            ..NodeWish::default()
+            ..NodeSelector::default()
         },
     };
     let admit = |request| admit(&story.snapshot, &request);

@@ -8,7 +8,7 @@ use crate::numbers::indices::{AccountIndex, SumIndex};
 use crate::share::{Shares, Usage};
 
 /// How much is kept of which lines.
-pub(crate) type KeptSums = Vec<(SumIndex, i64)>;
+pub(crate) type ReservedSums = Vec<(SumIndex, i64)>;
 
 impl Shares {
     /// What is to be kept for who will use so much of an account once others, by their accounts, have
@@ -18,7 +18,7 @@ impl Shares {
         account: AccountIndex,
         needs: impl Iterator<Item = Usage>,
         given_back: &[(AccountIndex, Usage)],
-    ) -> KeptSums {
+    ) -> ReservedSums {
         let mut sums: BTreeMap<SumIndex, i64> = BTreeMap::new();
         for (line, amount) in needs.flat_map(|usage| self.lines_of(account, &usage)) {
             *sums.entry(line).or_default() += amount;
@@ -37,7 +37,7 @@ impl Shares {
     }
 
     /// Keeps it (`sign` 1) or lets it go (`sign` -1).
-    pub(crate) fn keep(&mut self, kept: &KeptSums, sign: i64) {
+    pub(crate) fn keep(&mut self, kept: &ReservedSums, sign: i64) {
         kept.iter().for_each(|(line, amount)| self.use_line(*line, sign * amount));
     }
 

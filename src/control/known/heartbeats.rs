@@ -12,7 +12,7 @@ use crate::lock::lock;
 /// What is seen of the nodes' engines. That each of thousands still answers is heard every few seconds:
 /// it is only noted here, to be stored rarely and for all together. What is new is stored at once.
 #[derive(Debug, Default)]
-pub(crate) struct Sightings(Mutex<Seen>);
+pub(crate) struct Heartbeats(Mutex<Seen>);
 
 #[derive(Debug, Default)]
 struct Seen {
@@ -26,7 +26,7 @@ struct Seen {
     storing: BTreeMap<NodeName, Arc<NodeObserved>>,
 }
 
-impl Sightings {
+impl Heartbeats {
     /// A node's engine has answered.
     pub(crate) fn answered(&self, name: &NodeName, at: Timestamp) {
         let mut seen = lock(&self.0);
@@ -143,49 +143,49 @@ mod tests {
 
     #[test]
     fn signs_of_life_are_kept_until_they_are_stored_for_all_together() {
-        let sightings = Sightings::default();
-        sightings.answered(&name("a"), Timestamp(1));
-        sightings.answered(&name("b"), Timestamp(2));
-        sightings.answered(&name("a"), Timestamp(3));
-        assert_eq!(sightings.last_answer(&name("a")), Some(Timestamp(3)));
-        assert_eq!(sightings.take_news(), [], "that is no news");
-        assert_eq!(sightings.answered_since(Timestamp(3)), [(name("a"), Timestamp(3))]);
-        assert_eq!(sightings.answered_since(Timestamp(1)).len(), 2);
-        sightings.forget(&name("a"));
-        assert_eq!(sightings.last_answer(&name("a")), None);
+        let heartbeats = Heartbeats::default();
+        heartbeats.answered(&name("a"), Timestamp(1));
+        heartbeats.answered(&name("b"), Timestamp(2));
+        heartbeats.answered(&name("a"), Timestamp(3));
+        assert_eq!(heartbeats.last_answer(&name("a")), Some(Timestamp(3)));
+        assert_eq!(heartbeats.take_news(), [], "that is no news");
+        assert_eq!(heartbeats.answered_since(Timestamp(3)), [(name("a"), Timestamp(3))]);
+        assert_eq!(heartbeats.answered_since(Timestamp(1)).len(), 2);
+        heartbeats.forget(&name("a"));
+        assert_eq!(heartbeats.last_answer(&name("a")), None);
     }
 
     #[test]
     fn what_could_not_be_stored_gives_way_to_what_is_newer() {
-        let sightings = Sightings::default();
+        let heartbeats = Heartbeats::default();
         for node in ["a", "b", "c"] {
-            sightings.report(&name(node), Arc::new(seen(1, true)));
+            heartbeats.report(&name(node), Arc::new(seen(1, true)));
         }
-        assert_eq!(sightings.take_news().len(), 3);
-        sightings.report(&name("b"), Arc::new(seen(2, false)));
-        sightings.forget(&name("c"));
+        assert_eq!(heartbeats.take_news().len(), 3);
+        heartbeats.report(&name("b"), Arc::new(seen(2, false)));
+        heartbeats.forget(&name("c"));
         let expected = [(name("a"), seen(1, true)), (name("b"), seen(2, false))]
             .map(|(node, seen)| (node, Arc::new(seen)));
-        assert_eq!(sightings.take_news(), expected);
-        sightings.stored();
-        assert_eq!(sightings.take_news(), []);
+        assert_eq!(heartbeats.take_news(), expected);
+        heartbeats.stored();
+        assert_eq!(heartbeats.take_news(), []);
     }
 
     #[test]
     fn what_was_reported_last_is_known_until_it_is_stored() {
-        let sightings = Sightings::default();
-        let reported = || sightings.reported(&name("a")).map(|seen| seen.last_seen);
+        let heartbeats = Heartbeats::default();
+        let reported = || heartbeats.reported(&name("a")).map(|seen| seen.last_seen);
         assert_eq!(reported(), None);
-        sightings.report(&name("a"), Arc::new(seen(1, false)));
+        heartbeats.report(&name("a"), Arc::new(seen(1, false)));
         assert_eq!(reported(), Some(Some(Timestamp(1))));
-        sightings.take_news();
+        heartbeats.take_news();
         assert_eq!(reported(), Some(Some(Timestamp(1))), "it is being stored");
-        sightings.report(&name("a"), Arc::new(seen(2, true)));
+        heartbeats.report(&name("a"), Arc::new(seen(2, true)));
         assert_eq!(reported(), Some(Some(Timestamp(2))));
-        sightings.stored();
+        heartbeats.stored();
         assert_eq!(reported(), Some(Some(Timestamp(2))), "the newer one is not stored");
-        sightings.take_news();
-        sightings.stored();
+        heartbeats.take_news();
+        heartbeats.stored();
         assert_eq!(reported(), None);
     }
 }

@@ -19,7 +19,7 @@ const FEW: usize = 64;
 
 /// What is being done with images.
 #[derive(Debug, Default)]
-pub(crate) struct Doings {
+pub(crate) struct ImageOperations {
     progress: Mutex<HashMap<i64, String>>,
     held: Mutex<HashSet<TaskKey>>,
     nodes: Mutex<Nodes>,
@@ -46,7 +46,7 @@ pub(crate) struct OnNode {
     pulling: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
 }
 
-impl Doings {
+impl ImageOperations {
     /// What is being done with saved images, for people to read.
     pub(crate) fn progress(&self) -> MutexGuard<'_, HashMap<i64, String>> {
         lock(&self.progress)
@@ -109,23 +109,24 @@ mod tests {
 
     #[tokio::test]
     async fn nothing_is_kept_of_nodes_with_whose_images_nothing_is_done() {
-        let (doings, name) = (Doings::default(), |at: usize| format!("node-{at}").parse().unwrap());
-        doings.on(&name(0)).pushing.write().await.insert(canonical("r.org/team/torch:1"));
-        let pulling = doings.on(&name(1)).pull_alone("r.org/team/torch:2").await;
-        let reading = doings.on(&name(2)).unless_pushed("r.org/team/torch:3").await;
-        let held = doings.on(&name(3));
-        (4..10 * FEW).for_each(|at| drop(doings.on(&name(at))));
-        assert!(lock(&doings.nodes).all.len() <= 2 * FEW);
-        assert!((0..4).all(|at| lock(&doings.nodes).all.contains_key(&name(at))));
+        let (operations, name) =
+            (ImageOperations::default(), |at: usize| format!("node-{at}").parse().unwrap());
+        operations.on(&name(0)).pushing.write().await.insert(canonical("r.org/team/torch:1"));
+        let pulling = operations.on(&name(1)).pull_alone("r.org/team/torch:2").await;
+        let reading = operations.on(&name(2)).unless_pushed("r.org/team/torch:3").await;
+        let held = operations.on(&name(3));
+        (4..10 * FEW).for_each(|at| drop(operations.on(&name(at))));
+        assert!(lock(&operations.nodes).all.len() <= 2 * FEW);
+        assert!((0..4).all(|at| lock(&operations.nodes).all.contains_key(&name(at))));
         drop((pulling, reading, held));
-        doings.on(&name(0)).pushing.write().await.clear();
-        (10 * FEW..12 * FEW).for_each(|at| drop(doings.on(&name(at))));
-        assert!((0..4).all(|at| !lock(&doings.nodes).all.contains_key(&name(at))));
+        operations.on(&name(0)).pushing.write().await.clear();
+        (10 * FEW..12 * FEW).for_each(|at| drop(operations.on(&name(at))));
+        assert!((0..4).all(|at| !lock(&operations.nodes).all.contains_key(&name(at))));
     }
 
     #[tokio::test]
     async fn a_name_that_is_pushed_starts_no_task_until_it_is_free() {
-        let on_node = Doings::default().on(&"node-1".parse().unwrap());
+        let on_node = ImageOperations::default().on(&"node-1".parse().unwrap());
         on_node.pushing.write().await.insert(canonical("r.org/team/torch:1"));
         let other = on_node.unless_pushed("r.org/team/torch:2").await;
         drop(other);

@@ -12,21 +12,21 @@ use crate::lock::lock;
 
 /// The attempts of jobs that are put off, and those that were and have not been launched since.
 #[derive(Debug, Default)]
-pub(crate) struct PutOffs(Mutex<HashMap<(JobId, u32), PutOff>>);
+pub(crate) struct Backoffs(Mutex<HashMap<(JobId, u32), Backoff>>);
 
 #[derive(Debug)]
-struct PutOff {
+struct Backoff {
     ours: Ours,
     /// So often in a row.
     failures: u32,
     until: Instant,
 }
 
-impl PutOffs {
+impl Backoffs {
     /// What an attempt waits for, if it is put off.
     pub(crate) fn waits(&self, attempt: (JobId, u32), now: Instant) -> Option<Ours> {
         let all = lock(&self.0);
-        all.get(&attempt).filter(|put_off| now < put_off.until).map(|put_off| put_off.ours)
+        all.get(&attempt).filter(|backoff| now < backoff.until).map(|backoff| backoff.ours)
     }
 
     /// Puts an attempt off and says for how long. `None`: it is put off already, since many of its
@@ -43,8 +43,8 @@ impl PutOffs {
             return None;
         }
         let failures = last.map_or(0, |last| last.failures).saturating_add(1);
-        let pause = backoff(failures);
-        all.insert(attempt, PutOff { ours, failures, until: now + pause });
+        let pause = pause_after(failures);
+        all.insert(attempt, Backoff { ours, failures, until: now + pause });
         Some(pause)
     }
 
@@ -64,7 +64,7 @@ impl PutOffs {
 }
 
 /// The pause after so many failures in a row: doubling from one second to half a minute.
-pub(crate) fn backoff(failures: u32) -> Duration {
+pub(crate) fn pause_after(failures: u32) -> Duration {
     Duration::from_millis(500 << failures.min(6))
 }
 
@@ -76,33 +76,33 @@ mod tests {
 
     #[test]
     fn a_job_is_put_off_for_longer_after_each_failure_in_a_row() {
-        let put_offs = PutOffs::default();
+        let backoffs = Backoffs::default();
         let mut now = Instant::now();
         for seconds in [1, 2, 4, 8, 16, 32, 32] {
-            assert_eq!(put_offs.waits(ATTEMPT, now), None);
+            assert_eq!(backoffs.waits(ATTEMPT, now), None);
             let pause = Duration::from_secs(seconds);
-            assert_eq!(put_offs.failed(ATTEMPT, Ours::Records, now), Some(pause));
+            assert_eq!(backoffs.failed(ATTEMPT, Ours::Records, now), Some(pause));
             // Its other tasks meet the same failure.
-            assert_eq!(put_offs.failed(ATTEMPT, Ours::Storage, now), None);
-            put_offs.succeeded(ATTEMPT, now);
-            assert_eq!(put_offs.waits(ATTEMPT, now), Some(Ours::Records));
-            assert_eq!(put_offs.waits((JobId(2), 0), now), None, "others go on");
+            assert_eq!(backoffs.failed(ATTEMPT, Ours::Storage, now), None);
+            backoffs.succeeded(ATTEMPT, now);
+            assert_eq!(backoffs.waits(ATTEMPT, now), Some(Ours::Records));
+            assert_eq!(backoffs.waits((JobId(2), 0), now), None, "others go on");
             now += pause;
         }
-        put_offs.succeeded(ATTEMPT, now);
-        let first = put_offs.failed(ATTEMPT, Ours::Storage, now);
+        backoffs.succeeded(ATTEMPT, now);
+        let first = backoffs.failed(ATTEMPT, Ours::Storage, now);
         assert_eq!(first, Some(Duration::from_secs(1)), "it went on in between");
     }
 
     #[test]
     fn nothing_is_kept_of_jobs_that_have_ended() {
-        let put_offs = PutOffs::default();
+        let backoffs = Backoffs::default();
         let now = Instant::now();
         for job in 1..=3 {
-            put_offs.failed((JobId(job), 0), Ours::Key, now);
+            backoffs.failed((JobId(job), 0), Ours::Key, now);
         }
-        put_offs.forget_all_but(|job, attempt| [(1, 0), (2, 1)].contains(&(job.0, attempt)));
-        let waits = |job| put_offs.waits((JobId(job), 0), now).is_some();
+        backoffs.forget_all_but(|job, attempt| [(1, 0), (2, 1)].contains(&(job.0, attempt)));
+        let waits = |job| backoffs.waits((JobId(job), 0), now).is_some();
         assert_eq!([1, 2, 3].map(waits), [true, false, false]);
     }
 }

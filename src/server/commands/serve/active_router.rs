@@ -32,19 +32,19 @@ pub(super) struct Routers {
 
 /// Knows what answers now; nobody does while the role changes.
 #[derive(Debug, Clone)]
-pub(super) struct Desk {
+pub(super) struct ActiveRouter {
     now: watch::Sender<Option<Routers>>,
     /// How it goes on with the certificate, whoever answers.
     pub(super) certificate: Arc<Steady>,
 }
 
-impl Default for Desk {
+impl Default for ActiveRouter {
     fn default() -> Self {
         Self { now: watch::Sender::new(None), certificate: Arc::default() }
     }
 }
 
-impl Desk {
+impl ActiveRouter {
     /// From now on these answer.
     pub(super) fn set(&self, routers: Option<Routers>) {
         self.now.send_replace(routers);
@@ -57,10 +57,10 @@ impl Desk {
 
     /// Has whichever answers at one of the doors answer.
     pub(super) fn router(&self, which: fn(&Routers) -> &Router) -> Router {
-        let desk = self.clone();
+        let active = self.clone();
         Router::new().fallback(move |request: Request| {
-            let desk = desk.clone();
-            async move { desk.answer(which, request).await }
+            let active = active.clone();
+            async move { active.answer(which, request).await }
         })
     }
 
@@ -105,15 +105,15 @@ mod tests {
 
     #[tokio::test]
     async fn whoever_has_the_lead_answers_and_who_asks_while_it_changes_waits() {
-        let desk = Desk::default();
-        let router = desk.router(|role| &role.portal);
-        desk.set(Some(role(StatusCode::IM_A_TEAPOT)));
+        let active = ActiveRouter::default();
+        let router = active.router(|role| &role.portal);
+        active.set(Some(role(StatusCode::IM_A_TEAPOT)));
         assert_eq!(ask(router.clone(), "/").await, StatusCode::IM_A_TEAPOT);
-        desk.set(None);
+        active.set(None);
         assert_eq!(ask(router.clone(), HEALTH).await, StatusCode::OK, "at once");
         let (answered, ()) = tokio::join!(ask(router, "/"), async {
             tokio::task::yield_now().await;
-            desk.set(Some(role(StatusCode::ACCEPTED)));
+            active.set(Some(role(StatusCode::ACCEPTED)));
         });
         assert_eq!(answered, StatusCode::ACCEPTED);
     }

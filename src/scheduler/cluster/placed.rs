@@ -4,9 +4,9 @@ use protocol::ids::{UserName, VirtualClusterName};
 use protocol::spec::Priority;
 use protocol::time::Timestamp;
 
-use crate::cluster::claim::Claim;
+use crate::cluster::allocation::TaskAllocation;
 use crate::model::remaining::Remaining;
-use crate::model::{GaveWay, Standing, Turn, WHOLE_GPU};
+use crate::model::{GaveWay, QosClass, Turn, WHOLE_GPU};
 use crate::numbers::gpus::Bits;
 use crate::numbers::indices::ClusterIndex;
 
@@ -15,16 +15,16 @@ pub(crate) type Cost = (Priority, i64);
 
 /// A job that holds something.
 #[derive(Debug, Clone)]
-pub(crate) struct Tenant {
+pub(crate) struct PlacedJob {
     pub(crate) cluster: Option<ClusterIndex>,
     pub(crate) name: VirtualClusterName,
     /// Its owner.
     pub(crate) user: UserName,
-    pub(crate) claims: Vec<Claim>,
-    pub(crate) standing: Standing,
+    pub(crate) allocations: Vec<TaskAllocation>,
+    pub(crate) qos_class: QosClass,
     /// Its place in the queue when it waited.
     pub(crate) turn: Turn,
-    pub(crate) life: Remaining,
+    pub(crate) remaining: Remaining,
     /// How often it gave way before.
     pub(crate) gave_way: GaveWay,
     pub(crate) stopping: bool,
@@ -33,17 +33,17 @@ pub(crate) struct Tenant {
 /// What is known of a job to those who wait for what it has.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stay {
-    pub(crate) life: Remaining,
+    pub(crate) remaining: Remaining,
     /// The types of the GPUs that it has.
     pub(crate) types: Bits,
 }
 
-impl Tenant {
+impl PlacedJob {
     /// How long it is there still, and with what.
     pub(crate) fn stay(&self) -> Stay {
-        let with_gpus = self.claims.iter().filter(|claim| claim.gpus != 0);
-        let types = with_gpus.fold(0, |types, claim| types | 1 << claim.gpu_type);
-        Stay { life: self.life, types }
+        let with_gpus = self.allocations.iter().filter(|allocation| allocation.gpus != 0);
+        let types = with_gpus.fold(0, |types, allocation| types | 1 << allocation.gpu_type);
+        Stay { remaining: self.remaining, types }
     }
 
     /// Whether it never counts on a guarantee.
@@ -53,7 +53,7 @@ impl Tenant {
 
     /// Thousandths of GPUs that it has; those of one where it has none.
     pub(crate) fn gpu_milli(&self) -> i64 {
-        match self.claims.iter().map(Claim::gpu_milli).sum() {
+        match self.allocations.iter().map(TaskAllocation::gpu_milli).sum() {
             0 => i64::from(WHOLE_GPU),
             milli => milli,
         }
@@ -74,7 +74,7 @@ impl Tenant {
     /// What is lost when it is stopped now.
     pub(crate) fn lost_ms(&self, now: Timestamp) -> i64 {
         let milli = self.gpu_milli();
-        let ran = now.since(self.life.started_at);
+        let ran = now.since(self.remaining.started_at);
         if self.stopping { 0 } else { milli.saturating_mul(ran) / i64::from(WHOLE_GPU) }
     }
 }

@@ -9,7 +9,7 @@ use crate::topology::Topology;
 
 /// Which nodes will do for the tasks of a job, and how near each other they have to be.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct NodeWish {
+pub struct NodeSelector {
     /// The only nodes that will do; empty: any.
     pub names: Vec<NodeName>,
     /// Labels that a node must have, each with this value.
@@ -19,7 +19,7 @@ pub struct NodeWish {
     pub topology: Topology,
 }
 
-impl NodeWish {
+impl NodeSelector {
     /// Whether any node will do, be it near the others or not.
     #[must_use]
     pub fn is_any(&self) -> bool {
@@ -28,7 +28,7 @@ impl NodeWish {
 }
 
 /// As a phrase: `named a or b and labelled rack=3`.
-impl fmt::Display for NodeWish {
+impl fmt::Display for NodeSelector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.names.iter().map(ToString::to_string).collect();
         let labels: Vec<_> =

@@ -38,7 +38,7 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
             (stored, since) = (began, until);
         }
         rest(began).await;
-        if !shared.live.bells.sightings.wait(PATIENCE, &shutdown).await {
+        if !shared.live.wakeups.heartbeats.wait(PATIENCE, &shutdown).await {
             break;
         }
     }
@@ -47,7 +47,7 @@ pub(crate) async fn run(shared: Arc<Shared>, passes: Arc<Passes>, shutdown: Canc
 
 /// Who looks at nodes is told of them once it is stored. Says whether all of it is.
 async fn store_news(shared: &Shared) -> bool {
-    let news = shared.nodes.sightings.take_news();
+    let news = shared.nodes.heartbeats.take_news();
     if news.is_empty() {
         return true;
     }
@@ -57,14 +57,14 @@ async fn store_news(shared: &Shared) -> bool {
         return false;
     }
     shared.nodes.cluster.show_seen(&news).await;
-    shared.nodes.sightings.stored();
+    shared.nodes.heartbeats.stored();
     news.into_iter().for_each(|(name, _)| shared.live.tell(Change::Node { name }));
-    shared.live.bells.schedule.ring();
+    shared.live.wakeups.schedule.wake();
     true
 }
 
 async fn store_signs_of_life(store: &Store, nodes: &KnownNodes, since: Timestamp) {
-    for signs in nodes.sightings.answered_since(since).chunks(AT_ONCE) {
+    for signs in nodes.heartbeats.answered_since(since).chunks(AT_ONCE) {
         let stored = store.write(async |t| database::nodes::set_last_seen(t, signs).await).await;
         if let Err(error) = stored {
             tracing::error!(%error, "cannot store when nodes last answered");

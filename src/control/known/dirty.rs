@@ -7,7 +7,7 @@ use protocol::state::State;
 
 /// What the loop over the jobs is told between its passes.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct Dirty {
     /// Something may have been stored of which nobody told: everything is read anew.
     pub(crate) doubt: bool,
     /// Jobs of which something else is stored than before: these are read anew.
