@@ -36,7 +36,7 @@ impl State {
         self.behind_the_only_one(request, now, |state| state.answer(request, now))
     }
 
-    /// How a request would start at once, were it submitted now; `None`: it would not. TaskRequest after a
+    /// How a request would start at once, were it submitted now; `None`: it would not. Ask after a
     /// pass, as for a dry run.
     pub fn starts_now(&mut self, request: &Request, now: Timestamp) -> Option<AtOnce> {
         self.behind_the_only_one(request, now, |state| state.at_once(request, now))

@@ -19,7 +19,7 @@ type Right = Option<QosClass>;
 impl State {
     /// How many GPUs of a type a job like this one could start on at once, were it submitted now.
     /// `like` has one role with the least that a task may ask for; its tasks and GPUs are set here.
-    /// `None`: it could never have a single one. TaskRequest after a pass, as for a dry run.
+    /// `None`: it could never have a single one. Ask after a pass, as for a dry run.
     pub fn free_gpus(
         &mut self,
         like: &Request,

@@ -13,6 +13,26 @@ const LONGER: &str = "scheduler";
 /// How a word in backticks ends that is a file.
 const ENDINGS: [&str; 8] = [".rs", ".md", ".ts", ".css", ".json", ".yaml", ".toml", ".sql"];
 
+/// Words that types had which were nobody else's, each with what the field says.
+const OWN_WORDS: [(&str, &str); 16] = [
+    ("Bell", "wakeup"),
+    ("Desk", "router"),
+    ("Doings", "operations"),
+    ("Ear", "cursor"),
+    ("Eviction", "preemption"),
+    ("Gap", "backfill"),
+    ("Grip", "session handle"),
+    ("Mandate", "fencing token"),
+    ("Moments", "logical clock"),
+    ("Mood", "mode"),
+    ("Newsroom", "change log"),
+    ("NodeWish", "node selector"),
+    ("PutOffs", "back-off"),
+    ("Reign", "lease"),
+    ("Sightings", "heartbeats"),
+    ("Wish", "request"),
+];
+
 fn metadata() -> Metadata {
     MetadataCommand::new().no_deps().exec().expect("cargo describes the workspace")
 }
@@ -119,18 +139,34 @@ fn tests_that_are_named_for_what_is_added_are_there() {
     }
 }
 
+/// The types that are declared in the sources of a folder and below it, each with its file.
+fn declared(folder: &Path) -> Vec<(String, PathBuf)> {
+    let entries = fs::read_dir(folder).expect("a folder of sources can be read");
+    let paths = entries.map(|entry| entry.expect("an entry can be read").path());
+    let of = |path: PathBuf| match path {
+        path if path.ends_with("node_modules") => Vec::new(),
+        path if path.is_dir() => declared(&path),
+        path if path.extension().is_some_and(|ending| ending == "rs") => {
+            let text = read(&path);
+            let words: Vec<&str> = text.split_whitespace().collect();
+            let names =
+                words.windows(2).filter(|pair| ["struct", "enum", "trait"].contains(&pair[0]));
+            let plain = |name: &str| name.chars().take_while(|c| c.is_alphanumeric()).collect();
+            names.map(|pair| (plain(pair[1]), path.clone())).collect()
+        }
+        _ => Vec::new(),
+    };
+    paths.flat_map(of).collect()
+}
+
 #[test]
-fn words_that_the_field_says_otherwise_are_still_in_the_code() {
-    let src = metadata().workspace_root.join("src");
-    let text = read(src.join("README.md").as_std_path());
-    let (_, table) = text.split_once("| code says |").expect("there is a table of such words");
-    let rows = table.lines().filter(|line| line.starts_with("| `"));
-    for row in rows {
-        let words: Vec<&str> = marked(row).collect();
-        let [word, place] = words[..] else { panic!("{row}: a word and a file") };
-        let code = read(src.join(place).as_std_path());
-        let mut names = code.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
-        let there = names.any(|name| name == word) || place.ends_with(&format!("/{word}.rs"));
-        assert!(there, "{place} does not say {word} any more: take it off the list");
+fn types_are_called_as_the_field_calls_them() {
+    let root = metadata().workspace_root;
+    let all =
+        ["app", "src"].map(|folder| declared(&root.join(folder).into_std_path_buf())).concat();
+    assert!(all.iter().any(|(name, _)| name == "Wakeup"), "types are found");
+    for (ours, fields) in OWN_WORDS {
+        let there: Vec<_> = all.iter().filter(|(name, _)| name == ours).collect();
+        assert!(there.is_empty(), "{ours}: the field says {fields}: {there:?}");
     }
 }
