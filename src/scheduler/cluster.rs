@@ -93,7 +93,7 @@ pub(crate) struct Cluster {
     /// By node: its state in the index.
     numbers: By<NodeIndex, u32>,
     pub(crate) index: Index,
-    asks: HashMap<TaskRequest, TaskRequestIndex>,
+    requests: HashMap<TaskRequest, TaskRequestIndex>,
     guess: Vec<TaskRequest>,
 }
 
@@ -144,7 +144,7 @@ impl Cluster {
             peers: peers(&cells, clusters.len() + 1),
             numbers: By::default(),
             index: Index::default(),
-            asks: HashMap::new(),
+            requests: HashMap::new(),
             placed_jobs: HashMap::default(),
             names,
             fixed,
@@ -182,10 +182,10 @@ impl Cluster {
     pub(crate) fn class(&mut self, request: &Request) -> Class {
         let mut class = self.class_without_places(request);
         for role in &mut class.roles {
-            let next = TaskRequestIndex::from(self.asks.len());
-            role.number = match self.asks.get(&role.request) {
+            let next = TaskRequestIndex::from(self.requests.len());
+            role.number = match self.requests.get(&role.request) {
                 Some(number) => *number,
-                None => *self.asks.entry(role.request.clone()).or_insert(next),
+                None => *self.requests.entry(role.request.clone()).or_insert(next),
             };
         }
         class

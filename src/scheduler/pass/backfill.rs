@@ -83,7 +83,9 @@ impl State {
         let kept = self.keep_for(wanted, now);
         let found = self.backfilled(wanted, runs, now).map(|found| self.put_back(found));
         let start = found.and_then(|(allocations, leaving)| match leaving.is_empty() {
-            true => self.kept_at(&allocations, wanted).map(|job| Start::Backfill(allocations, job)),
+            true => {
+                self.reserved_at(&allocations, wanted).map(|job| Start::Backfill(allocations, job))
+            }
             false => Some(Start::Cleared(leaving)),
         });
         if let Some(account) = kept {
@@ -93,7 +95,7 @@ impl State {
     }
 
     /// For whom these places are kept, or some of them: the first to start.
-    fn kept_at(
+    fn reserved_at(
         &self,
         allocations: &[TaskAllocation],
         Wanted { job, class }: Wanted,
@@ -108,14 +110,14 @@ impl State {
 
     /// Places before reservations for a job that is expected to run so long, taken.
     fn backfilled(&mut self, wanted: Wanted, runs_ms: i64, now: Timestamp) -> Option<Preempted> {
-        match self.idle_gap(wanted, now.plus_millis(runs_ms)) {
+        match self.backfill_idle(wanted, now.plus_millis(runs_ms)) {
             Some(allocations) => Some(Preempted { allocations, victims: Vec::new() }),
-            None => self.own_gap(wanted, runs_ms, now),
+            None => self.backfill_own(wanted, runs_ms, now),
         }
     }
 
     /// Idle places, taken.
-    fn idle_gap(&mut self, wanted: Wanted, end: Timestamp) -> Option<Vec<TaskAllocation>> {
+    fn backfill_idle(&mut self, wanted: Wanted, end: Timestamp) -> Option<Vec<TaskAllocation>> {
         let allocations = place(&mut self.cluster, wanted, Look::Borrow).ok()?;
         if self.ends_in_time(&allocations, wanted.job, end) {
             return Some(allocations);
@@ -134,7 +136,7 @@ impl State {
     /// Cells of its own account that only others use meanwhile, taken: were its virtual cluster
     /// alone, they would be idle. Who is expected to run no longer than it stays, so that nobody
     /// drives away whom he is driven away by.
-    fn own_gap(&mut self, wanted: Wanted, runs_ms: i64, now: Timestamp) -> Option<Preempted> {
+    fn backfill_own(&mut self, wanted: Wanted, runs_ms: i64, now: Timestamp) -> Option<Preempted> {
         let Wanted { job, class } = wanted;
         let account = self.cluster.accounts(class.cluster)[0];
         let end = now.plus_millis(runs_ms);
