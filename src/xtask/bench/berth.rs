@@ -41,12 +41,17 @@ const READY_LIMIT: Duration = Duration::from_secs(180);
 /// How long it may take to end in good order.
 const ENDS: Duration = Duration::from_secs(120);
 
-/// Where servers have their folders that are given none. It goes with this value, once all is measured: a file system
-/// that has just lost very many files looks long for room for others, and whatever is measured next would be slower.
+/// Where servers have their folders. It goes with this value, once all is measured: a file system that has just lost
+/// very many files looks long for room for others, and whatever is measured next would be slower.
 #[derive(Debug)]
 pub(super) struct Home;
 
 impl Home {
+    /// The folder of one server, which no other one may have had.
+    pub(super) fn folder(name: &str) -> PathBuf {
+        Self::path().join(name)
+    }
+
     fn path() -> PathBuf {
         std::env::temp_dir().join(format!("berth-bench-{}", std::process::id()))
     }
@@ -54,11 +59,17 @@ impl Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
-        remove(&Self::path());
+        let folder = Self::path();
+        match fs::remove_dir_all(&folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                note(&format!("{} stays: {error}", folder.display()));
+            }
+            Ok(()) | Err(_) => {}
+        }
     }
 }
 
-/// A running server; it ends with this value, and a folder that it was given goes.
+/// A running server; it ends with this value.
 #[derive(Debug)]
 pub(super) struct Berth {
     process: Mutex<Child>,
@@ -79,11 +90,10 @@ impl Berth {
         // Several may serve at the same time, each in its own.
         static STARTED: AtomicU32 = AtomicU32::new(0);
         let number = STARTED.fetch_add(1, Ordering::Relaxed);
-        let folder = Home::path().join(number.to_string());
-        Self::start_in((folder, PATIENCE), binary, (nodes, further))
+        Self::start_in((Home::folder(&number.to_string()), PATIENCE), binary, (nodes, further))
     }
 
-    /// The same in a folder, which goes with it, and answers are waited for for so long. The server has guests for
+    /// The same in a folder of [`Home`], and answers are waited for for so long. The server has guests for
     /// its tasks: without, nobody beside them knows what begins a second time and how it ended.
     pub(super) fn start_in(
         (folder, patience): (PathBuf, Duration),
@@ -342,18 +352,6 @@ impl Drop for Berth {
         if let Err(error) = stopped {
             note(&format!("berth (process {}) did not end: {error:#}", self.process_id()));
         }
-        if !self.folder.starts_with(Home::path()) {
-            remove(&self.folder);
-        }
-    }
-}
-
-fn remove(folder: &Path) {
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            note(&format!("{} stays: {error}", folder.display()));
-        }
-        Ok(()) | Err(_) => {}
     }
 }
 

@@ -31,7 +31,7 @@ use self::roll::Roll;
 use self::strikers::{Scene, Strikers, Struck, held};
 use self::tally::Tally;
 use self::world::World;
-use super::berth::Berth;
+use super::berth::{Berth, Home};
 use super::figures::Course;
 use super::postgres::Kind;
 use crate::progress::note;
@@ -78,7 +78,7 @@ pub(super) fn run(
     let time = hours.map(|hours| Duration::try_from_secs_f64(hours * 3_600.0)).transpose()?;
     let image = setup::for_testing(workspace)?;
     let world = &World::start(&image, of_postgres)?;
-    let folder = std::env::temp_dir().join(format!("berth-bench-{}", std::process::id()));
+    let folder = Home::folder("faults");
     let berth = &Berth::start_in((folder, PATIENCE), binary, (&world.settings(), &[]))?;
     write_code(&berth.folder().join("data/storage"))?;
     let roll = &Roll::open()?;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 
 use super::change::How;
-use crate::bench::berth::Berth;
+use crate::bench::berth::{Berth, Home};
 use crate::bench::faults::count::{READY, comes_true};
 use crate::bench::faults::line::Way;
 use crate::bench::faults::world::Ways;
@@ -28,9 +28,7 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// Starts as many servers as there are lines for; all have the files and the key of the first one.
 pub(super) fn start(binary: &Path, ways: &[Ways]) -> Result<Vec<Berth>> {
-    let home = |number: usize| {
-        std::env::temp_dir().join(format!("berth-bench-{}-{number}", std::process::id()))
-    };
+    let home = |number: usize| Home::folder(&format!("leaders-{}-{number}", ways.len()));
     let key = |number: usize| home(number).join("data/secret.key");
     let mut servers = Vec::new();
     for (number, ways) in ways.iter().enumerate() {
