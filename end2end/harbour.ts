@@ -59,7 +59,7 @@ name = "lab"
   };
 }
 
-export interface Wish {
+export interface JobRequest {
   cluster: string;
   type: string;
   tasks?: number;
@@ -70,7 +70,7 @@ export interface Wish {
 }
 
 /** The text of a job that takes GPUs. */
-export function job(name: string, { cluster, type, tasks, gpus, priority, limit, command }: Wish): object {
+export function job(name: string, { cluster, type, tasks, gpus, priority, limit, command }: JobRequest): object {
   return {
     jobName: name,
     image: "berth/base:latest",
@@ -90,8 +90,8 @@ export function job(name: string, { cluster, type, tasks, gpus, priority, limit,
   };
 }
 
-export async function put(request: APIRequestContext, name: string, wish: Wish) {
-  const answer = await request.post("/api/v1/jobs", { headers, data: job(name, wish) });
+export async function put(request: APIRequestContext, name: string, what: JobRequest) {
+  const answer = await request.post("/api/v1/jobs", { headers, data: job(name, what) });
   expect(answer.status(), await answer.text()).toBeLessThan(300);
 }
 

@@ -26,8 +26,8 @@ const signedIn = test.extend({
   request: async ({ context }, use) => use(context.request),
 });
 
-const address = (name: string, wish: harbour.Wish) =>
-  `/submit?text=${encodeURIComponent(JSON.stringify(harbour.job(name, wish)))}`;
+const address = (name: string, what: harbour.JobRequest) =>
+  `/submit?text=${encodeURIComponent(JSON.stringify(harbour.job(name, what)))}`;
 
 signedIn("what is free is said alike on all pages, and a dry run finds just that", async ({ page, request }) => {
   await harbour.put(request, "holds", { cluster: "vision", type: "A100", gpus: 3 });
@@ -147,7 +147,7 @@ signedIn("what would start at once instead is offered, and a click makes it so",
   await harbour.put(request, "left", { cluster: "vision", type: "A100", gpus: 3 });
   await harbour.put(request, "right", { cluster: "default", type: "A100", gpus: 3 });
   for (const name of ["left", "right"]) await harbour.until(request, name, "RUNNING");
-  const whole: harbour.Wish = { cluster: "default", type: "A100", gpus: 8 };
+  const whole: harbour.JobRequest = { cluster: "default", type: "A100", gpus: 8 };
   const verdict = page.locator(".verdict__line");
   await berth.open(page, address("whole", whole));
   await expect(verdict).toContainText("Would wait");

@@ -20,8 +20,8 @@ async fn start(house: &House) -> (Control, Vec<NodeName>) {
     (control::start(options).await.unwrap(), names)
 }
 
-fn wishing(name: &str, wish: &str) -> String {
-    job(name, 2, 1, "sleep 1000", &format!(r#""extras": {{"berth": {{{wish}}}}},"#))
+fn selecting(name: &str, selector: &str) -> String {
+    job(name, 2, 1, "sleep 1000", &format!(r#""extras": {{"berth": {{{selector}}}}},"#))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -37,8 +37,8 @@ async fn tasks_run_on_the_nodes_that_the_job_asks_for() {
         ("third", by_label(0), 0),
         ("fourth", by_label(1), 1),
     ];
-    for (name, wish, at) in cases {
-        submit(backend, wishing(name, &wish)).await;
+    for (name, selector, at) in cases {
+        submit(backend, selecting(name, &selector)).await;
         let detail = until_state(backend, name, State::Running).await;
         let tasks = &detail.attempts[0].tasks;
         assert!(tasks.len() == 2 && tasks.iter().all(|task| task.node == nodes[at]), "{name}");
@@ -53,7 +53,7 @@ async fn tasks_of_a_gang_run_in_one_rack() {
     let (control, nodes) = start(&house).await;
     let backend = &control.backend;
     for node in &nodes {
-        submit(backend, wishing(node.as_str(), &format!(r#""nodes": "{node}""#))).await;
+        submit(backend, selecting(node.as_str(), &format!(r#""nodes": "{node}""#))).await;
         until_state(backend, node.as_str(), State::Running).await;
     }
     let text = job("gang", 2, 5, "sleep 1000", "");
@@ -73,13 +73,13 @@ async fn who_asks_for_a_node_waits_for_it_and_for_no_other() {
     let (control, nodes) = start(&house).await;
     let backend = &control.backend;
     backend.nodes.drain(&admin(), &nodes[1], Drain::Quietly).await.unwrap();
-    submit(backend, wishing("waits", r#""nodeLabels": "rack=1""#)).await;
+    submit(backend, selecting("waits", r#""nodeLabels": "rack=1""#)).await;
     let waits = until(backend, "waits", |detail| detail.summary.waiting.is_some()).await;
     assert_eq!(waits.summary.waiting.unwrap().reason, WaitReason::NodeDown { nodes: 1 });
     backend.nodes.drain(&admin(), &nodes[1], Drain::Off).await.unwrap();
     until_state(backend, "waits", State::Running).await;
 
-    let text = wishing("never", r#""nodes": ["none"], "nodeLabels": "rack=1""#);
+    let text = selecting("never", r#""nodes": ["none"], "nodeLabels": "rack=1""#);
     let report = backend.jobs.check(&admin(), &text).await.unwrap();
     assert_eq!(report.problems[0].path, "extras.berth.nodes");
     assert!(matches!(

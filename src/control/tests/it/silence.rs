@@ -18,8 +18,8 @@ async fn start(house: &House) -> (Control, Vec<NodeName>) {
 
 /// A job on one node.
 fn on(node: &NodeName, name: &str, tasks: u32, command: &str) -> String {
-    let wish = format!(r#""retryCount": 0, "extras": {{"berth": {{"nodes": "{node}"}}}},"#);
-    job(name, tasks, 0, command, &wish)
+    let selector = format!(r#""retryCount": 0, "extras": {{"berth": {{"nodes": "{node}"}}}},"#);
+    job(name, tasks, 0, command, &selector)
 }
 
 /// Waits for what is soon so, or the test fails.
